@@ -1,10 +1,11 @@
-"""`kameleon tensorflow install` where the files are there."""
+"""`kameleon tensorflow install` where the files are there; what is changed in them."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
+from _support.originals import needs_tensorflows_files
 
 from kameleon.cli import tensorflow
 from kameleon.compat.tensorflow import location, source
@@ -32,3 +33,12 @@ def test_byte_code_is_brought_up_to_date(
     monkeypatch.setattr(source, "REVISION", source.REVISION ^ 1)
     tensorflow.install([])
     assert compiled(tmp_path) != first
+
+
+@needs_tensorflows_files
+@pytest.mark.parametrize("path", source.IN_FILES)
+def test_what_is_changed_in_a_file_is_there(path: str) -> None:
+    text = Path(location.find(), path).read_text("utf-8")
+    for pattern, instead in source.EVERYWHERE:
+        text = pattern.sub(instead, text)
+    assert [old for old, _ in source.IN_FILES[path] if old not in text] == []

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import shutil
+import sys
 from pathlib import Path
 from textwrap import dedent
 from typing import Any
@@ -20,10 +21,17 @@ import kameleon
 from kameleon import backend as K
 from kameleon.compat.tensorflow import location
 from kameleon.compat.tensorflow.loading.built import TABLES
+from kameleon.compat.tensorflow.protocol import messages
 from kameleon.compat.tensorflow.protocol.messages import message, rows
 from kameleon.compat.tensorflow.protocol.signatures import definition_of, definitions, line_of
 from kameleon.engines import Engine
-from kameleon.errors import ArgumentError, FileFormatError, GraphError, UnsupportedError
+from kameleon.errors import (
+    ArgumentError,
+    FileFormatError,
+    GraphError,
+    MissingLibraryError,
+    UnsupportedError,
+)
 
 FOLDER = Path(__file__).parent / "graphs"
 RECORDED = dict(np.load(FOLDER / "recorded.npz"))
@@ -239,6 +247,14 @@ def test_damaged_checkpoints_and_folders_are_errors_that_name_them(tmp_path: Pat
     shutil.copy(FOLDER / PATHS["trained"], tmp_path / "alone.meta")
     with pytest.raises(FileFormatError, match="alone"):
         kameleon.load_graph(tmp_path / "alone.meta")
+
+
+def test_protobuf_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("descriptor_pool", "message", "message_factory"):
+        monkeypatch.setitem(sys.modules, f"google.protobuf.{name}", None)
+    monkeypatch.setattr(messages, "_classes", messages._classes.__wrapped__)
+    with pytest.raises(MissingLibraryError, match="pip install protobuf"):
+        kameleon.load_graph(FOLDER / PATHS["convolutions"])
 
 
 def test_variables_without_a_checkpoint_have_no_values(tmp_path: Path) -> None:

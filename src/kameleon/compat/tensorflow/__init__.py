@@ -2,10 +2,11 @@
 
 location    where the files are
 wheel       reads them out of TensorFlow's wheel
-source      what today's Python, NumPy and protobuf want otherwise in them
+source      what today's Python, NumPy and protobuf want otherwise in them (changes.txt)
 importing   `import tensorflow_core`, from these files
 late        parts of them that are loaded when a program asks for them
 graph       graphs of operations
+walks       what is needed, and an order of it
 capi        the C API that they call, which makes and runs graphs
 shapes      static shapes, by type of operation
 operations  values, by type of operation: a table

@@ -12,7 +12,6 @@ import operator
 import sys
 import weakref
 from collections.abc import Callable
-from importlib import reload
 from types import ModuleType
 from typing import Any, NamedTuple, NoReturn
 
@@ -20,7 +19,6 @@ import numpy as np
 
 __all__ = [
     "ArgSpec", "find_module", "getargspec", "load_source", "new_module", "product", "referable",
-    "reload",
 ]  # fmt: skip
 
 new_module = ModuleType

@@ -8,25 +8,8 @@ from typing import Any
 
 from kameleon.errors import EvaluationError
 
+from .capi.constants import CONSTANTS
 from .location import PACKAGE
-
-# The code of each error class that the runtime raises, and the class.
-CLASSES = {
-    "INVALID_ARGUMENT": "InvalidArgumentError",
-    "NOT_FOUND": "NotFoundError",
-    "ALREADY_EXISTS": "AlreadyExistsError",
-    "FAILED_PRECONDITION": "FailedPreconditionError",
-    "OUT_OF_RANGE": "OutOfRangeError",
-    "UNIMPLEMENTED": "UnimplementedError",
-    "INTERNAL": "InternalError",
-    "PERMISSION_DENIED": "PermissionDeniedError",
-    "DEADLINE_EXCEEDED": "DeadlineExceededError",
-    "DATA_LOSS": "DataLossError",
-    "CANCELLED": "CancelledError",
-    "ABORTED": "AbortedError",
-    "RESOURCE_EXHAUSTED": "ResourceExhaustedError",
-    "UNKNOWN": "UnknownError",
-}
 
 
 class PlainError(EvaluationError):
@@ -48,12 +31,14 @@ def failure(code: str, message: str, node: Any = None, op: Any = None) -> Except
     """The error of a code, to be raised.
 
     Args:
-        code: a name in `CLASSES`.
+        code: its name in the C headers, such as 'NOT_FOUND'.
         message: what is wrong.
         node: the node's definition, if it's the fault of one.
         op: the Python operation, if there is one.
     """
-    made: Exception = getattr(_module(), CLASSES[code], PlainError)(node, op, message)
+    number, module = CONSTANTS[f"TF_{code}"], _module()
+    kind = PlainError if module is None else module.exception_type_from_error_code(number)
+    made: Exception = kind(node, op, message)
     return made
 
 

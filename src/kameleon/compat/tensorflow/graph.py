@@ -74,6 +74,11 @@ class Operation:
         return f"<{self.type} {self.name!r}>"
 
     @property
+    def before(self) -> list[Operation]:
+        """The operations that run before this one: what it takes, and what it waits for."""
+        return [*(source for source, _ in self.inputs), *self.control]
+
+    @property
     def source(self) -> OperationSource:
         """The place in the user's code that made the operation."""
         place = Source.of(self.place)
@@ -86,6 +91,13 @@ class Operation:
                      "definition", "place", "serial"):  # fmt: skip
             setattr(made, part, getattr(self, part))
         return made
+
+    def define(self, definition: Any) -> None:
+        """Say what the type is: attributes that weren't set get their defaults."""
+        self.definition = definition
+        for told in definition.attr:
+            if told.name not in self.attributes and told.HasField("default_value"):
+                self.attributes[told.name] = told.default_value
 
     def attribute(self, name: str) -> Any:
         """An attribute as a Python value; None where it isn't set."""
@@ -147,6 +159,48 @@ def plain(message: Any) -> Any:
 def shape_of(message: Any) -> Shape:
     """A TensorShapeProto as a shape."""
     return None if message.unknown_rank else tuple(dim.size for dim in message.dim)
+
+
+def shape_message(kind: Any, shape: Shape) -> Any:
+    """A shape as a message of the class TensorShapeProto."""
+    if shape is None:
+        return kind(unknown_rank=True)
+    return kind(dim=[kind.Dim(size=size) for size in shape])
+
+
+# By kind of attribute, as definitions name it, the field of AttrValue.
+FIELDS = {
+    "string": "s", "int": "i", "float": "f", "bool": "b", "type": "type", "shape": "shape",
+    "tensor": "tensor", "func": "func",
+}  # fmt: skip
+
+
+def put(message: Any, kind: str, value: Any) -> None:
+    """Let an AttrValue hold a value of some kind.
+
+    Args:
+        message: the AttrValue.
+        kind: as definitions name it, such as 'list(int)'.
+        value: as `plain` gives it, but a tensor or a function, which is a serialized message.
+    """
+    one = kind.removeprefix("list(").removesuffix(")")
+    field = FIELDS[one]
+    if one != kind:
+        message.list.SetInParent()
+        getattr(message.list, field).extend([_held(message, one, each) for each in value])
+    elif one in ("shape", "tensor", "func"):
+        getattr(message, field).CopyFrom(_held(message, one, value))
+        getattr(message, field).SetInParent()
+    else:
+        setattr(message, field, value)
+
+
+def _held(message: Any, kind: str, value: Any) -> Any:
+    if kind == "shape":
+        return shape_message(type(message.shape), value)
+    if kind in ("tensor", "func"):
+        return type(getattr(message, kind)).FromString(value)
+    return value
 
 
 def definitions() -> Mapping[str, Any]:

@@ -20,8 +20,6 @@ from kameleon._utils.late import Late
 
 from . import location
 
-ESTIMATOR = "tensorflow_estimator.python.estimator.api._{}.estimator"
-KERAS = f"{location.PACKAGE}.python.keras.api._{{}}.keras"
 PYTHON = f"{location.PACKAGE}.python"
 EVERYTHING = f"{PYTHON}._everything"  # a module without names: loading it loads all
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from .capi.graph_defs import Import, import_message
 from .failures import failure
 from .graph import Graph, Operation, Value
+from .walks import reached
 
 if TYPE_CHECKING:
     from .graph import LibraryFunction
@@ -172,13 +173,9 @@ def pruned(
         and operation not in effects
     ]
     directing = [each for each in graph.operations if _directs(each)]
-    needed, rest = set[Operation](), [*effects, *directing, *(source for source, _ in results)]
-    while rest:
-        operation = rest.pop()
-        if operation not in needed:
-            needed.add(operation)
-            rest += [source for source, _ in operation.inputs]
-            rest += operation.control
+    needed = reached(
+        [*effects, *directing, *(source for source, _ in results)], lambda each: each.before
+    )
     operations = [each for each in graph.operations if each in needed and each not in is_argument]
     depths = _depths(operations)
     in_loops = [each for each in effects if depths.get(each)]
@@ -189,10 +186,9 @@ def _depths(operations: list[Operation]) -> dict[Operation, int]:
     """In how many loops each operation is."""
     depths: dict[Operation, int] = {}
     for operation in operations:
-        sources = [*(source for source, _ in operation.inputs), *operation.control]
         around = [
             depths[each] + _directs(each, ("Enter",)) - _directs(each, ("Exit",))
-            for each in sources
+            for each in operation.before
             if each in depths
         ]
         depths[operation] = max(around, default=0)

@@ -311,17 +311,24 @@ class Lowering:
         if held.size == 0 and handle.grows:
             self.arrays[handle] = Elements(count, rows, {})
             return
-        new, is_all = rows, are_one_size(count, held.size)
+        if are_one_size(count, held.size):
+            self._put_over(handle, held, rows, None, adds)
+            return
         at, end = M.iota([held.size]), M.broadcast_to(as_node(count), [held.size])
-        if not is_all:
-            none = full_like(M.slice_axis(rows, 0, 0, 1), 0)
-            new = gather(M.concatenate([rows, none], 0), E.minimum(at, end), 0)
+        none = full_like(M.slice_axis(rows, 0, 0, 1), 0)
+        new = gather(M.concatenate([rows, none], 0), E.minimum(at, end), 0)
+        self._put_over(handle, held, new, E.lt(at, end), adds)
+
+    def _put_over(
+        self, handle: ArrayHandle, held: Elements, new: Tensor, here: Tensor | None, adds: bool
+    ) -> None:
+        """Set the elements that are told, or all; of gradients, add to all of them."""
         if held.base is not None or held.rows:
             old = held.whole(handle)
             if adds or handle.of is not None:
                 new = E.add(old, new)
-            elif not is_all:
-                here = M.reshape(E.lt(at, end), [held.size, *[1] * (len(old.shape) - 1)])
+            elif here is not None:
+                here = M.reshape(here, [held.size, *[1] * (len(old.shape) - 1)])
                 new = E.select(M.broadcast_to(here, dims(old)), new, old)
         self.arrays[handle] = Elements(held.size, new, {})
 
@@ -334,16 +341,8 @@ class Lowering:
             return
         held = self.elements(handle)
         size = max(_int(held.size), int(at.max(initial=-1)) + 1)
-        new = _placed(rows, at, size)
-        if held.base is not None or held.rows:
-            old = Elements(size, held.base, held.rows).whole(handle)
-            if handle.of is not None or adds:
-                new = E.add(old, new)
-            elif len(at) < size:
-                mask = np.isin(np.arange(size), at).reshape(-1, *[1] * (len(rows.shape) - 1))
-                here = M.broadcast_to(constant(mask), sizes_of(new))
-                new = E.select(here, new, old)
-        self.arrays[handle] = Elements(size, new, {})
+        here = constant(np.isin(np.arange(size), at)) if len(at) < size else None
+        self._put_over(handle, replace(held, size=size), _placed(rows, at, size), here, adds)
 
     def replace(self, handle: ArrayHandle, whole: Tensor) -> None:
         """Set all elements of an array."""

@@ -1,8 +1,9 @@
 """What today's Python, NumPy and protobuf want otherwise in TensorFlow 1.15's Python files.
 
-The files stay as they were published; a file's text is changed when it's compiled. Imports of
-`tensorflow` go to `tensorflow_core`, so that a TensorFlow that is installed is left alone, and
-old packages that clash with newer ones of the same name have names of their own.
+The files stay as they were published; a file's text is changed when it's compiled: by the patterns
+here, and in single files as `changes.txt` lists it. Imports of `tensorflow` go to
+`tensorflow_core`, so that a TensorFlow that is installed is left alone, and old packages that clash
+with newer ones of the same name have names of their own.
 """
 
 from __future__ import annotations
@@ -11,8 +12,7 @@ import ast
 import re
 import zlib
 from pathlib import Path
-
-from . import late
+from string import Template
 
 # Packages in these files, by the names that imports in them say.
 RENAMED = {"tensorflow": "tensorflow_core", "gast": "tensorflow_gast"}
@@ -20,10 +20,8 @@ RENAMED = {"tensorflow": "tensorflow_core", "gast": "tensorflow_gast"}
 _NAMES = "|".join(RENAMED)
 _OLD_NUMPY = {
     "object": "object_", "float": "float64", "int": "int_", "complex": "complex128", "str": "str_",
-    "unicode": "str_", "bool": "bool_", "bool8": "bool_", "float_": "float64",
-    "complex_": "complex128", "unicode_": "str_", "string_": "bytes_", "Inf": "inf", "NaN": "nan",
-    "infty": "inf", "product": "prod", "alltrue": "all", "sometrue": "any", "in1d": "isin",
-    "cumproduct": "cumprod", "asscalar": "ndarray.item",
+    "bool": "bool_", "bool8": "bool_", "unicode_": "str_", "string_": "bytes_", "Inf": "inf",
+    "infty": "inf", "product": "prod", "asscalar": "ndarray.item",
 }  # fmt: skip
 
 
@@ -61,203 +59,36 @@ EVERYWHERE = (
     (_ABSTRACT, lambda match: f"{match[1]}.abc."),
     (re.compile(r"^(\s*)import (collections)( as \w+)?$", re.M), r"\1import \2.abc, \2\3"),
     (re.compile(r"^(\s*)import imp$", re.M), rf"\1import {__package__}.dropped as imp"),
+    # Packages of the API that many programs do without.
+    (
+        re.compile(r"^  from (tensorflow_\w+\.python\.(\w+)\.api\._v\d) import \2$", re.M),
+        lambda match: f"  {match[2]} = {_LATE}.package('{match[1]}.{match[2]}')",
+    ),
     (re.compile(r"\b_?inspect\.(getargspec|ArgSpec)\b"), lambda match: f"{_DROPPED}.{match[1]}"),
 )  # fmt: skip
 _DROPPED = "__import__('kameleon.compat.tensorflow.dropped', fromlist='*')"
 _LATE = "__import__('kameleon.compat.tensorflow.late', fromlist='*')"
 _MODULES = "__import__('kameleon._utils.late', fromlist='*')"
-_PACKAGES = tuple(
-    (
-        f"  from {module.rpartition('.')[0]} import {name}\n",
-        f"  {name} = {_LATE}.package('{module}')\n",
-    )
-    for name, path in (("estimator", late.ESTIMATOR), ("keras", late.KERAS))
-    for module in (path.format("v1"), path.format("v2"))
-)
-_IS_SPARSE = (
-    (
-        "  from scipy.sparse import issparse  # pylint: disable=g-import-not-at-top\n",
-        f"  issparse = {_MODULES}.is_sparse\n",
-    ),
-)
-_YAML = (("  import yaml\n", f"  yaml = {_MODULES}.library('yaml')\n"),)
+_FILE = re.compile(r"^(\S+\.py)\n((?:[-+#].*\n)+)", re.M)
+_CHANGE = re.compile(r"((?:^-.*\n)+)((?:^\+.*\n)+)", re.M)
 
-# By the end of a file's path: a text that is in it, and what takes its place.
-IN_FILES = {
-    "tensorflow_core/__init__.py": (
-        *_PACKAGES,
-        # It asked where libraries are installed, and took setuptools along.
-        ("import distutils as _distutils\n", "_distutils = None\n"),
-        # Names of two modules are set in others; those have them among their own.
-        ("import flags  # pylint: disable=g-import-not-at-top\n", "import flags\n"),
-        ("_current_module.app.flags = flags ", "pass "),
-        ('setattr(_current_module, "flags", flags)', "pass"),
-        ("_current_module.compat.v2.compat.v1 = _current_module.compat.v1", "pass"),
-    ),
-    "tensorflow_core/_api/v1/app/__init__.py": (
-        (
-            "from tensorflow_core.python.platform.app import run\n",
-            "from tensorflow_core.python.platform.app import run\n"
-            "from tensorflow_core.python.platform import flags\n",
-        ),
-    ),
-    "tensorflow_core/_api/v1/compat/v2/compat/__init__.py": (
-        (
-            "from tensorflow_core.python.compat.compat import forward_compatible\n",
-            "from tensorflow_core.python.compat.compat import forward_compatible\n"
-            "from tensorflow_core._api.v1.compat import v1\n",
-        ),
-    ),
-    "tensorflow_core/_api/v1/v1.py": _PACKAGES,
-    "tensorflow_core/_api/v1/compat/v1/__init__.py": _PACKAGES,
-    # Libraries that few programs need.
-    "tensorflow_core/python/framework/meta_graph.py": (
-        ("from distutils import version as distutils_version", ""),
-        (
-            "distutils_version.LooseVersion(tf_version)\n"
-            '          >= distutils_version.LooseVersion("1.9"))',
-            r"[*map(int, re.findall(r'\d+', tf_version))] >= [1, 9])",
-        ),
-    ),
-    # What modules register when they're loaded: they're loaded when something isn't registered.
-    "tensorflow_core/python/framework/registry.py": (
-        (
-            "    if name in self._registry:\n      return",
-            f"    if name in self._registry or (\n        {_LATE}.register(self._name) "
-            "and name in self._registry):\n      return",
-        ),
-    ),
-    "tensorflow_core/python/framework/op_def_registry.py": (
-        ("  return _registered_ops\n", "  return _all\n"),
-        (
-            "_registered_ops = {}\n",
-            f"_registered_ops = {{}}\n_all = {_LATE}.Definitions(_registered_ops)\n",
-        ),
-    ),
-    "tensorflow_core/python/ops/resource_variable_ops.py": (
-        (
-            'pywrap_tensorflow.RegisterType("ResourceVariable", ResourceVariable)\n',
-            'pywrap_tensorflow.RegisterType("ResourceVariable", ResourceVariable)\n'
-            'pywrap_tensorflow.RegisterType("Tensor", ops.Tensor)\n'
-            'pywrap_tensorflow.RegisterType("IndexedSlices", ops.IndexedSlices)\n',
-        ),
-    ),
-    "tensorflow_core/python/ops/linalg/linear_operator_algebra.py": (
-        (
-            'finds the most specific function registered."""\n',
-            'finds the most specific function registered."""\n'
-            "  import tensorflow_core.python.ops.linalg.linalg\n",
-        ),
-    ),
-    "tensorflow_core/python/saved_model/revived_types.py": (
-        (
-            "  _, type_registrations = _REVIVED",
-            f"  {_LATE}.everything()\n  _, type_registrations = _REVIVED",
-        ),
-    ),
-    "tensorflow_core/python/ops/nn.py": (
-        ("import sys as _sys\n", f"import sys as _sys\n__getattr__ = {_LATE}.missing(globals())\n"),
-    ),
-    # Keras's own modules need this one whole.
-    "tensorflow_core/python/ops/rnn_cell_wrapper_impl.py": (
-        (
-            "from tensorflow_core.python.keras.utils import generic_utils\n",
-            f"generic_utils = {_MODULES}.Late("
-            "'tensorflow_core.python.keras.utils.generic_utils')\n",
-        ),
-    ),
-    "tensorflow_core/python/keras/callbacks.py": (
-        ("  import requests\n", f"  requests = {_MODULES}.library('requests')\n"),
-    ),
-    "tensorflow_core/python/keras/engine/training.py": _IS_SPARSE,
-    "tensorflow_core/python/keras/engine/training_arrays.py": _IS_SPARSE,
-    "tensorflow_core/python/keras/preprocessing/image.py": (
-        ("  from scipy import linalg  # pylint: disable=unused-import\n", "  pass\n"),
-        ("  from scipy import ndimage  # pylint: disable=unused-import\n", ""),
-    ),
-    "tensorflow_core/python/keras/saving/model_config.py": _YAML,
-    "tensorflow_core/python/keras/engine/network.py": _YAML,
-    # Today's protobuf writes numbers short without being told.
-    "tensorflow_core/python/framework/graph_io.py": ((", float_format=''", ""),),
-    "tensorflow_core/python/platform/tf_logging.py": (
-        (
-            "_logger_find_caller(stack_info=False)",
-            "_logger_find_caller(stack_info=False, stacklevel=1)",
-        ),
-    ),
-    # Today's NumPy lets through what a tensor raises that is asked for its array.
-    "tensorflow_core/python/ops/array_ops.py": (
-        ("if np.prod(shape) < 1000", f"if {_DROPPED}.product(shape) < 1000"),
-    ),
-    "tensorflow_core/python/ops/script_ops.py": (
-        (
-            "  token = _py_funcs.insert(func)\n",
-            f"  func = {_DROPPED}.referable(func)\n  token = _py_funcs.insert(func)\n",
-        ),
-    ),
-    # The summaries of a TensorBoard that is installed are TensorFlow 2's, and import it.
-    "tensorflow_core/_api/v1/compat/v2/summary/__init__.py": (
-        (
-            "import sys as _sys\n",
-            f"import sys as _sys\n\nfrom {__package__}.summaries import *\n",
-        ),
-    ),
-    "tensorflow_core/_api/v1/compat/v2/__init__.py": (
-        *_PACKAGES,
-        ("  from tensorboard.summary._tf import summary\n", "  raise ImportError\n"),
-        (
-            '  _logging.warning(\n      "Limited tf.compat',
-            '  _logging.debug(\n      "Limited tf.compat',
-        ),
-    ),
-    # A TensorFlow that is installed defines the same flag.
-    "tensorflow_core/python/ops/parallel_for/pfor.py": (
-        (
-            '    "which a converter is not defined.")',
-            '    "which a converter is not defined.", allow_override=True)',
-        ),
-    ),
-    # Each operation is made by a function some of whose arguments are deprecated: what it's called
-    # with is known without asking for its parameters again.
-    "tensorflow_core/python/util/deprecation.py": (
-        (
-            "invalid_args = []\n        named_args = tf_inspect.getcallargs(func, *args, **kwargs)",
-            "invalid_args = []\n        named_args = dict(zip(arg_spec.args[::-1],"
-            " (arg_spec.defaults or ())[::-1]))\n"
-            "        named_args.update(arg_spec.kwonlydefaults or ())\n"
-            "        named_args.update(zip(arg_spec.args, args))\n"
-            "        named_args.update(kwargs)",
-        ),
-    ),
-    # Today's `object` has `__eq__` and others that the graph's tensors override.
-    "tensorflow_core/python/framework/ops.py": (
-        ("getattr(clazz_object, operator, None)", "clazz_object.__dict__.get(operator)"),
-    ),
-    # Names of modules whose functions AutoGraph leaves alone.
-    "tensorflow_core/python/autograph/core/config.py": (
-        (
-            "    DoNotConvert('tensorflow'),\n",
-            "    DoNotConvert('tensorflow'),\n    DoNotConvert('tensorflow_core'),\n"
-            "    DoNotConvert('kameleon'),\n",
-        ),
-    ),
-    # Trees are written as today's Python has them; what wrote them knows an older one.
-    "tensorflow_core/python/autograph/pyct/compiler.py": (
-        ("import astor\n", ""),
-        (
-            "astor.code_gen.SourceGenerator(indentation, False,\n"
-            + " " * 45
-            + "astor.string_repr.pretty_string)",
-            "__import__('kameleon.compat.tensorflow.syntax', fromlist='*').Writer()",
-        ),
-    ),
-    # A TensorFlow that is installed leaves names on objects of others, such as `unittest.mock`.
-    "tensorflow_core/python/util/tf_export.py": (("'_tf_api_", "'_tf1_api_"),),
-    # A TensorFlow 2 that is installed sets this variable, for itself and all that it starts.
-    "tensorflow_core/python/tf2.py": (('os.getenv("TF2_BEHAVIOR", "0") != "0"', "False"),),
-    # A docstring's indentation, which Python 3.13 takes away.
-    "tensorflow_core/python/keras/layers/normalization.py": (("    assert old in string\n", ""),),
-}
+
+def _told(path: Path) -> dict[str, list[tuple[str, str]]]:
+    """What a list of changes tells: by the end of a path, texts and what takes their place."""
+    ours = Template(path.read_text("utf-8"))
+    text = ours.substitute(dropped=_DROPPED, late=_LATE, modules=_MODULES)
+
+    def plain(lines: str) -> str:
+        return re.sub(r"^[-+]", "", lines, flags=re.M).removesuffix("\n")
+
+    return {
+        file: [(plain(old), plain(new)) for old, new in _CHANGE.findall(lines)]
+        for file, lines in _FILE.findall(text)
+    }
+
+
+CHANGES = Path(__file__).with_name("changes.txt")
+IN_FILES = _told(CHANGES)
 
 
 def adapted(text: str, path: str) -> str:
@@ -308,8 +139,8 @@ def _looking_up(text: str) -> str:
     return text.replace(_AT_ONCE, _AT_ONCE.replace("None", repr(names)))
 
 
-# Byte code that another version of this file had a part in is made anew.
-REVISION = zlib.crc32(Path(__file__).read_bytes()) & 0xFFFF
+# Byte code that another version of these files had a part in is made anew.
+REVISION = zlib.crc32(Path(__file__).read_bytes() + CHANGES.read_bytes()) & 0xFFFF
 
 _SERIALIZED = re.compile(r"serialized_pb=(?:_b\((.*?)\)\n|(b'.*?')\n)", re.S)
 _IMPORTS = re.compile(r"^from (?!google\.protobuf)\S+ import \w+_pb2.*$", re.M)

@@ -6,7 +6,7 @@ import importlib
 from typing import Any
 
 from .. import checkpoints
-from .exports import export
+from .exports import as_text, export
 from .files import path_of
 
 
@@ -34,17 +34,12 @@ class CheckpointReader:
 
     def has_tensor(self, name: str | bytes) -> bool:
         """Whether a tensor is there."""
-        return _text(name) in self._checkpoint
+        return as_text(name) in self._checkpoint
 
     def get_tensor(self, name: str | bytes) -> Any:
         """The values of a tensor."""
-        found = checkpoints.tensor(self._checkpoint, _text(name))
+        found = checkpoints.tensor(self._checkpoint, as_text(name))
         return found if found.ndim else found[()]
 
 
-def _text(name: str | bytes) -> str:
-    return name.decode() if isinstance(name, bytes) else name
-
-
 export("NewCheckpointReader")(CheckpointReader)
-export("CheckpointReader_GetTensor")(CheckpointReader.get_tensor)

@@ -6,8 +6,8 @@ from .. import location
 from ..dtypes import NUMBERS, enumerated
 
 
-def _numbered(prefix: str, names: str, start: int = 0) -> dict[str, int]:
-    return {f"{prefix}{name}": number for number, name in enumerate(names.split(), start)}
+def _numbered(prefix: str, names: str) -> dict[str, int]:
+    return {f"{prefix}{name}": number for number, name in enumerate(names.split())}
 
 
 CONSTANTS: dict[str, object] = {
@@ -17,7 +17,7 @@ CONSTANTS: dict[str, object] = {
         " PERMISSION_DENIED RESOURCE_EXHAUSTED FAILED_PRECONDITION ABORTED OUT_OF_RANGE"
         " UNIMPLEMENTED INTERNAL UNAVAILABLE DATA_LOSS UNAUTHENTICATED",
     ),
-    **_numbered("TF_", " ".join(enumerated(at).removeprefix("DT_") for at in NUMBERS.values()), 1),
+    **{"TF_" + enumerated(number).removeprefix("DT_"): number for number in NUMBERS.values()},
     **_numbered("TF_ATTR_", "STRING INT FLOAT BOOL TYPE SHAPE TENSOR PLACEHOLDER FUNC"),
     **_numbered("TFE_DEVICE_PLACEMENT_", "EXPLICIT WARN SILENT SILENT_FOR_INT32"),
     **_numbered("TFE_MIRRORING_", "NONE ALL"),

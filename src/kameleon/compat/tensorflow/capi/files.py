@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import io
 import os
 import shutil
 from collections.abc import Callable
@@ -10,7 +11,7 @@ from types import SimpleNamespace
 from typing import IO, Any
 
 from ..failures import failure, refused
-from .exports import export
+from .exports import as_text, export
 from .graph_defs import Status
 
 Name = str | bytes
@@ -66,16 +67,6 @@ def _demand_free(path: str, overwrite: bool) -> None:
         raise failure("ALREADY_EXISTS", "file already exists")
 
 
-def _read(path: str, *_: Any) -> bytes:
-    with open(path, "rb") as file:
-        return file.read()
-
-
-def _write(path: str, data: Name, *_: Any) -> None:
-    with open(path, "wb") as file:
-        file.write(data.encode() if isinstance(data, str) else data)
-
-
 def _stat(path: str, found: Any = None, *_: Any) -> Any:
     told = os.stat(path)
     made = found or SimpleNamespace()
@@ -103,29 +94,18 @@ class WritableFile:
         return Status()
 
 
-class ReadableFile:
+class ReadableFile(io.BufferedReader):
     """A file that is read from a place on."""
 
     def __init__(self, path: str, *_: Any) -> None:
-        self._file: IO[bytes] = open(path, "rb")  # noqa: SIM115
+        super().__init__(io.FileIO(path))
 
-    def read(self, count: int, *_: Any) -> bytes:
-        """The next bytes."""
-        return self._file.read(count)
-
-    def ReadLineAsString(self) -> bytes:  # noqa: N802
-        return self._file.readline()
-
-    def Tell(self) -> int:  # noqa: N802
-        return self._file.tell()
+    ReadLineAsString = io.BufferedReader.readline
+    Tell = io.BufferedReader.tell
 
     def Seek(self, place: int) -> Status:  # noqa: N802
-        self._file.seek(place)
+        self.seek(place)
         return Status()
-
-
-def _text(mode: Name) -> str:
-    return mode.decode() if isinstance(mode, bytes) else mode
 
 
 for _name, _function, _count in (
@@ -139,14 +119,12 @@ for _name, _function, _count in (
     ("IsDirectory", lambda path, *_: os.path.isdir(path), 1),
     ("GetMatchingFiles", _matching, 1),
     ("GetChildren", _names, 1),
-    ("ReadFileToString", _read, 1),
-    ("WriteStringToFile", _write, 1),
     ("Stat", _stat, 1),
-    ("CreateWritableFile", lambda path, mode, *_: WritableFile(path, _text(mode)), 1),
+    ("CreateWritableFile", lambda path, mode, *_: WritableFile(path, as_text(mode)), 1),
     ("CreateBufferedInputStream", ReadableFile, 1),
 ):
     export(_name)(on_paths(_function, _count))
 
 export("AppendToFile")(lambda data, file, *_: file.append(data))
-export("ReadFromStream")(ReadableFile.read)
+export("ReadFromStream")(lambda file, count, *_: file.read(count))
 export("FileStatistics")(SimpleNamespace)

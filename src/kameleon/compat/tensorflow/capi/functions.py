@@ -7,11 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..graph import Graph, LibraryFunction, Operation, Value, messages, types_of
-from .exports import constantly, export
+from .exports import as_text, export
 from .graph_defs import Buffer, node_def
 from .graphs import Output
-
-constantly(None, "TF_DeleteFunction")
 
 
 @export("TF_GraphCopyFunction")
@@ -36,11 +34,6 @@ def _read(data: bytes) -> LibraryFunction:
 def _set_attribute(function: LibraryFunction, name: str, data: bytes) -> None:
     value = messages("attr_value_pb2").AttrValue.FromString(data)
     function.definition.attr[name].CopyFrom(value)
-
-
-@export("TF_FunctionName")
-def _name(function: LibraryFunction) -> str:
-    return function.name
 
 
 # From a graph -----------------------------------------------------------------------------------
@@ -88,7 +81,7 @@ def from_graph(
     for given in inputs:
         argument = made.signature.input_arg.add(name=taken.argument(given.oper.name))
         argument.type = given.oper.types[given.index]
-        values[given.oper, given.index] = argument.name
+        values[given.value] = argument.name
     arguments = {given.oper for given in inputs}
     nodes = graph.operations if body is None else sorted(body, key=lambda node: node.serial)
     nodes = [node for node in nodes if node not in arguments]
@@ -103,7 +96,7 @@ def from_graph(
         made.control_ret[label] = names[node]
         made.signature.control_output.append(label)
     made.signature.is_stateful = any(node.definition.is_stateful for node in nodes)
-    text = name.decode() if isinstance(name, bytes) else name
+    text = as_text(name)
     made.signature.name = f"{text}_{_hash(made)}" if add_hash else text
     if description:
         made.signature.description = description
@@ -145,4 +138,4 @@ def _add_results(
         name = told if output_names else names.argument(told)
         result = made.signature.output_arg.add(name=name)
         result.type = given.oper.types[given.index]
-        made.ret[name] = values[given.oper, given.index]
+        made.ret[name] = values[given.value]

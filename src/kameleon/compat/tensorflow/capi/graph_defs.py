@@ -7,8 +7,9 @@ from typing import Any
 
 from ..failures import failure
 from ..graph import Graph, Operation, Value, add_definition, messages
+from ..walks import in_order
 from .constants import CONSTANTS
-from .exports import constantly, export
+from .exports import as_text, constantly, export
 from .graphs import Output, finish, output, replace_input
 
 
@@ -34,11 +35,7 @@ export("TF_GetBuffer")(lambda buffer: buffer.data)
 export("TF_NewStatus")(Status)
 export("TF_GetCode")(lambda status: status.code)
 export("TF_Message")(lambda status: status.message)
-constantly(
-    None,
-    "TF_DeleteBuffer TF_DeleteStatus TF_DeleteImportGraphDefOptions"
-    " TF_DeleteImportGraphDefResults Set_TF_Status_from_Status",
-)
+constantly(None, "Set_TF_Status_from_Status")
 
 
 # Out --------------------------------------------------------------------------------------------
@@ -102,10 +99,6 @@ def _versions(graph: Graph, buffer: Buffer) -> None:
 # In ---------------------------------------------------------------------------------------------
 
 
-def _text(name: str | bytes) -> str:
-    return name.decode() if isinstance(name, bytes) else name
-
-
 class Import:
     """How a GraphDef becomes a part of a graph, and what came of it."""
 
@@ -129,34 +122,34 @@ class Import:
 export("TF_NewImportGraphDefOptions")(Import)
 constantly(
     None,
-    "TF_ImportGraphDefOptionsSetUniquifyNames TF_ImportGraphDefOptionsSetUniquifyPrefix"
+    "TF_ImportGraphDefOptionsSetUniquifyNames"
     " TF_ImportGraphDefOptionsSetValidateColocationConstraints",
 )
 
 
 @export("TF_ImportGraphDefOptionsSetPrefix")
 def _set_prefix(options: Import, prefix: str | bytes) -> None:
-    options.prefix = _text(prefix)
+    options.prefix = as_text(prefix)
 
 
 @export("TF_ImportGraphDefOptionsAddInputMapping")
 def _map_input(options: Import, name: str | bytes, index: int, given: Output) -> None:
-    options.values[_text(name), index] = (given.oper, given.index)
+    options.values[as_text(name), index] = given.value
 
 
 @export("TF_ImportGraphDefOptionsRemapControlDependency")
 def _map_control(options: Import, name: str | bytes, operation: Operation) -> None:
-    options.controls[_text(name)] = operation
+    options.controls[as_text(name)] = operation
 
 
 @export("TF_ImportGraphDefOptionsAddReturnOutput")
 def _want_output(options: Import, name: str | bytes, index: int) -> None:
-    options.wanted.append((_text(name), index))
+    options.wanted.append((as_text(name), index))
 
 
 @export("TF_ImportGraphDefOptionsAddReturnOperation")
 def _want_operation(options: Import, name: str | bytes) -> None:
-    options.wanted_operations.append(_text(name))
+    options.wanted_operations.append(as_text(name))
 
 
 @export("TF_ImportGraphDefResultsReturnOutputs")
@@ -270,20 +263,11 @@ def _connect(
 
 def _in_order(nodes: dict[str, Any]) -> Iterator[str]:
     """Names of nodes, each after those it takes, but for a NextIteration, which closes a loop."""
-    done: set[str] = set()
-    for root in nodes:
-        if root in done:
-            continue
-        done.add(root)
-        stack = [(root, iter(nodes[root].input))]
-        while stack:
-            name, rest = stack[-1]
-            for text in rest:
-                needed = text.lstrip("^").partition(":")[0]
-                if needed in nodes and needed not in done and nodes[needed].op != "NextIteration":
-                    done.add(needed)
-                    stack.append((needed, iter(nodes[needed].input)))
-                    break
-            else:
-                stack.pop()
-                yield name
+
+    def sources(name: str) -> Iterator[str]:
+        for text in nodes[name].input:
+            needed = text.lstrip("^").partition(":")[0]
+            if needed in nodes and nodes[needed].op != "NextIteration":
+                yield needed
+
+    return in_order(nodes, sources)

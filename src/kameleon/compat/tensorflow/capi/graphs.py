@@ -7,11 +7,11 @@ from typing import Any
 
 from .. import shapes
 from ..failures import failure
-from ..graph import Graph, Operation, Shape, Value, definitions, messages, types_of
+from ..graph import Graph, Operation, Shape, Value, definitions, messages, shape_message, types_of
 from ..shapes import ShapeMismatchError, known_value, merged
 from ..shapes.handles import behind, message
 from ..shapes.known import COMPUTERS
-from .exports import constantly, export
+from .exports import as_text, constantly, export
 
 
 class Output:
@@ -21,12 +21,17 @@ class Output:
     oper: Operation
     index: int
 
+    @property
+    def value(self) -> Value:
+        """The same as the graph has it."""
+        return self.oper, self.index
+
 
 export("TF_Output")(Output)
 export("TF_Input")(type("TF_Input", (), {"__slots__": ("oper", "index")}))
 export("TF_NewGraph")(Graph)
 export("TF_NewOperation")(Operation)
-constantly(None, "TF_DeleteGraph SetRequireShapeInferenceFns ExtendSession")
+constantly(None, "SetRequireShapeInferenceFns ExtendSession")
 
 
 def _computer(operation: Operation) -> Callable[..., Any] | None:
@@ -54,19 +59,9 @@ def _set_device(*arguments: Any) -> None:
     operation.device = device
 
 
-@export("TF_AddInput")
-def _add_input(operation: Operation, given: Output) -> None:
-    operation.inputs.append((given.oper, given.index))
-
-
-@export("TF_AddInputList")
-def _add_inputs(operation: Operation, given: Sequence[Output]) -> None:
-    operation.inputs += [(each.oper, each.index) for each in given]
-
-
-@export("TF_AddControlInput")
-def _add_control(operation: Operation, before: Operation) -> None:
-    operation.control.append(before)
+export("TF_AddInput")(lambda operation, given: operation.inputs.append(given.value))
+export("TF_AddInputList")(lambda operation, given: operation.inputs.extend(x.value for x in given))
+export("TF_AddControlInput")(lambda operation, before: operation.control.append(before))
 
 
 @export("TF_SetAttrValueProto")
@@ -86,10 +81,7 @@ def finish(operation: Operation) -> Operation:
     if operation.name in graph.by_name:
         message = f"Duplicate node name in graph: '{operation.name}'"
         raise failure("INVALID_ARGUMENT", message)
-    operation.definition = definition
-    for attribute in definition.attr:
-        if attribute.name not in operation.attributes and attribute.HasField("default_value"):
-            operation.attributes[attribute.name] = attribute.default_value
+    operation.define(definition)
     operation.types = types_of(operation, definition.output_arg)
     operation.shapes = shapes.infer(operation)
     operation.consumers = [[] for _ in operation.types]
@@ -115,20 +107,17 @@ export("TF_OperationOpType")(lambda operation: operation.type)
 export("TF_OperationGetControlInputs_wrapper")(lambda operation: list(operation.control))
 export("TF_OperationGetControlOutputs_wrapper")(lambda operation: list(operation.controlled))
 export("GetOperationInputs")(lambda operation: [output(*value) for value in operation.inputs])
+export("TF_OperationOutputConsumers_wrapper")(
+    lambda given: [operation.name for operation, _ in given.oper.consumers[given.index]]
+)
+export("TF_TryEvaluateConstant_wrapper")(lambda graph, given: known_value(*given.value))
 export("TF_OperationGetAttrType")(lambda operation, name: operation.attributes[name].type)
-export("TF_OperationGetAttrInt")(lambda operation, name: operation.attributes[name].i)
-export("TF_OperationGetAttrBool")(lambda operation, name: operation.attributes[name].b)
 
 
 @export("TF_OperationInputType")
 def _input_type(given: Output) -> int:
     source, index = given.oper.inputs[given.index]
     return source.types[index]
-
-
-@export("TF_OperationOutputConsumers_wrapper")
-def _consumers(given: Output) -> list[str]:
-    return [operation.name for operation, _ in given.oper.consumers[given.index]]
 
 
 @export("TF_OperationGetAttrValueProto")
@@ -148,7 +137,7 @@ def _next_operation(graph: Graph, place: int) -> tuple[Operation | None, int]:
 
 @export("TF_GraphGetOpDef")
 def _op_def(graph: Graph, name: str | bytes, buffer: Any) -> None:
-    text = name.decode() if isinstance(name, bytes) else name
+    text = as_text(name)
     found = definitions().get(text) or getattr(graph.functions.get(text), "signature", None)
     if found is None:
         raise failure("NOT_FOUND", f"Op type not registered '{text}'")
@@ -193,7 +182,7 @@ def _remove_control(graph: Graph, operation: Operation) -> None:
 
 @export("UpdateEdge")
 def _update_edge(graph: Graph, source: Output, target: Any) -> None:
-    replace_input(target.oper, target.index, (source.oper, source.index))
+    replace_input(target.oper, target.index, source.value)
     target.oper.numbered.add(target.index)
 
 
@@ -209,7 +198,7 @@ def replace_input(operation: Operation, place: int, value: Value) -> None:
 @export("AddWhileInputHack")
 def _add_loop_input(graph: Graph, source: Output, operation: Operation) -> None:
     source.oper.consumers[source.index].append((operation, len(operation.inputs)))
-    operation.inputs.append((source.oper, source.index))
+    operation.inputs.append(source.value)
     operation.numbered.update(range(len(operation.inputs)))
     graph.version += 1
 
@@ -234,32 +223,21 @@ def _set_shape(graph: Graph, given: Output, sizes: Sequence[int], is_unknown: bo
     given.oper.shapes[given.index] = found
 
 
-@export("TF_TryEvaluateConstant_wrapper")
-def _constant_value(graph: Graph, given: Output) -> Any:
-    return known_value(given.oper, given.index)
-
-
 @export("GetHandleShapeAndType")
 def _handle_data(graph: Graph, given: Output) -> bytes:
     known = given.oper.handles.get(given.index)
     if known is not None:
         return known
-    pairs = behind(given.oper, given.index)
-    return _described([(_message(shape), kind) for shape, kind in pairs]) if pairs else b""
+    pairs = behind(*given.value)
+    return _described(pairs) if pairs else b""
 
 
-def _message(shape: Shape) -> Any:
-    kind = messages("tensor_shape_pb2").TensorShapeProto
-    if shape is None:
-        return kind(unknown_rank=True)
-    return kind(dim=[kind.Dim(size=size) for size in shape])
-
-
-def _described(pairs: Sequence[tuple[Any, int]]) -> bytes:
+def _described(pairs: Sequence[tuple[Shape, int]]) -> bytes:
     """Shapes and types behind a handle, as a message."""
     made = message()(is_set=True)
     for shape, kind in pairs:
-        made.shape_and_type.add(dtype=kind).shape.CopyFrom(shape)
+        told = made.shape_and_type.add(dtype=kind)
+        told.shape.CopyFrom(shape_message(type(told.shape), shape))
     return bytes(made.SerializeToString())
 
 
@@ -278,7 +256,7 @@ def _set_handle_shapes(
 ) -> None:
     given.oper.handles[given.index] = _described(
         [
-            (_message(None if rank < 0 else tuple(sizes)), kind)
+            (None if rank < 0 else tuple(sizes), kind)
             for sizes, rank, kind in zip(shapes, ranks, types, strict=True)
         ]
     )

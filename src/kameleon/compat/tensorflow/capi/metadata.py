@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, Any
 
 from ..graph import messages
+from ..walks import reached
 from .graph_defs import Buffer, graph_def
 
 if TYPE_CHECKING:
@@ -31,21 +32,8 @@ def tell(
     if metadata is None or options is None or not options.output_partition_graphs:
         return
     made = messages("config_pb2", "protobuf").RunMetadata()
-    ran = _before(ends, {operation for operation, _ in feeds})
+    fed = {operation for operation, _ in feeds}  # what is fed needs nothing
+    ran = reached(ends, lambda operation: [] if operation in fed else operation.before)
     operations = [operation for operation in graph.operations if operation in ran]
     made.partition_graphs.add().CopyFrom(graph_def(graph, operations))
     metadata.data = made.SerializeToString()
-
-
-def _before(ends: Iterable[Operation], fed: Collection[Operation]) -> set[Operation]:
-    """The operations that these need, and themselves; what is fed needs nothing."""
-    found: set[Operation] = set()
-    waiting = [*ends]
-    while waiting:
-        operation = waiting.pop()
-        if operation not in found:
-            found.add(operation)
-            if operation not in fed:
-                waiting += [source for source, _ in operation.inputs]
-                waiting += operation.control
-    return found

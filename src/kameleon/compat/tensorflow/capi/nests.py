@@ -18,9 +18,7 @@ _LEAVES = frozenset({int, float, str, bytes, bool, type(None), np.ndarray})
 _SPECS_OF_TENSORS = ("TensorSpec", "VariableSpec", "BoundedTensorSpec")
 
 
-@export()
-def RegisterType(name: str, kind: Any) -> None:  # noqa: N802
-    _REGISTERED[name] = kind
+export("RegisterType")(_REGISTERED.__setitem__)
 
 
 def _is(name: str) -> Test:
@@ -29,7 +27,7 @@ def _is(name: str) -> Test:
 
 is_tensor = export("IsTensor")(_is("Tensor"))
 export("IsVariable")(_is("Variable"))
-is_resource_variable = export("IsResourceVariable")(_is("ResourceVariable"))
+is_resource_variable = _is("ResourceVariable")
 is_composite = export("IsCompositeTensor")(_is("CompositeTensor"))
 export("IsMapping")(lambda value: isinstance(value, Mapping))
 export("IsMappingView")(lambda value: isinstance(value, MappingView))

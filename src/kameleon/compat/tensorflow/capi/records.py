@@ -10,20 +10,15 @@ from ..failures import failure
 from ..formats.events import EventFile
 from ..formats.records import Reader, Writer
 from ..formats.tables import DamagedError
-from .exports import export
+from .exports import as_text, export
 from .files import on_paths, path_of
 
 
-def _text(value: str | bytes) -> str:
-    return value.decode() if isinstance(value, bytes) else value
-
-
-@export("PyRecordReader")
 class RecordReader:
     """Reads records, one after the other."""
 
     def __init__(self, path: str, offset: int, packing: str | bytes) -> None:
-        self._reader, self._record = Reader(path, _text(packing), offset), b""
+        self._reader, self._record = Reader(path, as_text(packing), offset), b""
 
     def GetNext(self) -> None:  # noqa: N802
         try:
@@ -49,7 +44,7 @@ class RecordReader:
 @export("RecordWriterOptions_CreateRecordWriterOptions")
 def _options(packing: bytes) -> Any:
     return SimpleNamespace(
-        packing=_text(packing), zlib_options=SimpleNamespace(compression_level=-1)
+        packing=as_text(packing), zlib_options=SimpleNamespace(compression_level=-1)
     )
 
 
@@ -85,7 +80,7 @@ class EventsWriter:
         self._file = EventFile(path_of(prefix))
 
     def InitWithSuffix(self, suffix: str | bytes) -> None:  # noqa: N802
-        self._file.suffix = _text(suffix)
+        self._file.suffix = as_text(suffix)
         self._file.begin()
 
     def FileName(self) -> bytes:  # noqa: N802

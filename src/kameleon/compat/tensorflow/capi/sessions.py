@@ -13,9 +13,8 @@ from .graph_defs import Buffer
 from .graphs import Output
 from .metadata import tell
 
-constantly(None, "TF_DeleteSessionOptions TF_SessionReleaseCallable")
+constantly(None, "TF_SessionReleaseCallable TF_Reset")
 export("TF_NewSessionOptions")(lambda target=None, config=None: config)
-constantly(None, "TF_DeleteDeviceList TF_Reset")
 
 
 @export("TF_NewSessionRef")
@@ -26,9 +25,7 @@ def _new(graph: Graph, options: Any) -> Any:
     return Session(graph, seconds or None)
 
 
-@export("TF_CloseSession", "TF_DeleteSession")
-def _close(session: Any) -> None:
-    session.close()
+export("TF_CloseSession", "TF_DeleteSession")(lambda session: session.close())
 
 
 def _numbers(value: Any) -> Any:
@@ -47,11 +44,11 @@ def _run(
     targets: Sequence[Operation],
     metadata: Any,
 ) -> list[Any]:
-    fed = {(key.oper, key.index): _numbers(value) for key, value in feeds.items()}
-    wanted = [(f.oper, f.index) for f in fetches]
+    fed = {key.value: _numbers(value) for key, value in feeds.items()}
+    wanted = [each.value for each in fetches]
     asked = _settings().RunOptions.FromString(options.data) if options else None
     results: list[Any] = session.run(fed, wanted, list(targets), _seconds(asked))
-    tell(metadata, asked, session.graph, fed, [*(f.oper for f in fetches), *targets])
+    tell(metadata, asked, session.graph, fed, [*(each.oper for each in fetches), *targets])
     return results
 
 
@@ -96,9 +93,7 @@ def _make_callable(session: Any, buffer: Any) -> Callable[..., list[Any]]:
     return call
 
 
-@export("TF_SessionRunCallable")
-def _run_callable(session: Any, call: Any, values: Sequence[Any], metadata: Any) -> Any:
-    return call(values, metadata)
+export("TF_SessionRunCallable")(lambda session, call, values, metadata: call(values, metadata))
 
 
 # Devices ----------------------------------------------------------------------------------------

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
+from functools import partial
 from typing import Any
 
-from ..capi.exports import constantly, export
+from ..capi.exports import as_text, constantly, export
 from ..graph import LibraryFunction, messages
 from ..variables import Store
 
@@ -37,12 +38,15 @@ class Context:
 
 export("TFE_NewContext")(Context)
 
+# By name, what TensorFlow's Python files register: classes of exceptions, gradients, sums.
+TOLD: dict[str, Any] = {}
+for _name in (
+    "ExceptionClass FallbackExceptionClass VSpace GradientFunction ForwardGradientFunction"
+).split():
+    export(f"TFE_Py_Register{_name}")(partial(TOLD.__setitem__, _name))
+
 
 # Functions --------------------------------------------------------------------------------------
-
-
-def _name(name: str | bytes) -> str:
-    return name.decode() if isinstance(name, bytes) else name
 
 
 @export("TFE_ContextAddFunction")
@@ -56,14 +60,13 @@ def _add_definition(context: Context, data: bytes, size: int) -> None:
     _add(context, LibraryFunction(messages("function_pb2").FunctionDef.FromString(data)))
 
 
-@export("TFE_ContextHasFunction")
-def _has(context: Context, name: str | bytes) -> bool:
-    return _name(name) in context.functions
+export("TFE_ContextHasFunction")(lambda context, name: as_text(name) in context.functions)
+export("TFE_ContextClearCaches")(lambda context: context.kernels.clear())
 
 
 @export("TFE_ContextRemoveFunction")
 def _remove(context: Context, name: str | bytes) -> None:
-    text = _name(name)
+    text = as_text(name)
     context.owners[text] -= 1
     if context.owners[text] > 0:
         return
@@ -71,11 +74,6 @@ def _remove(context: Context, name: str | bytes) -> None:
     context.functions.pop(text, None)
     for key in [key for key in context.kernels if key[0] == text]:
         del context.kernels[key]
-
-
-@export("TFE_ContextClearCaches")
-def _clear(context: Context) -> None:
-    context.kernels.clear()
 
 
 @export("TFE_ContextExportRunMetadata")
@@ -103,7 +101,6 @@ class Cancellation:
 export("TFE_NewCancellationManager")(Cancellation)
 export("TFE_CancellationManagerIsCancelled")(lambda manager: manager.is_cancelled)
 export("TFE_CancellationManagerStartCancel")(Cancellation.cancel)
-constantly(None, "TFE_DeleteCancellationManager")
 
 
 # Executors, policies ----------------------------------------------------------------------------
@@ -114,13 +111,13 @@ constantly(2, "TFE_ContextGetDevicePlacementPolicy")
 constantly(0, "TFE_ContextGetMirroringPolicy")
 constantly(
     None,
-    "TFE_DeleteExecutor TFE_ExecutorWaitForAllPendingNodes TFE_ExecutorClearError"
+    "TFE_ExecutorWaitForAllPendingNodes TFE_ExecutorClearError"
     " TFE_ContextSetExecutorForThread TFE_ContextSetThreadLocalDevicePlacementPolicy"
     " TFE_ContextSetThreadLocalMirroringPolicy TFE_ContextStartStep TFE_ContextEndStep"
     " TFE_ContextEnableRunMetadata TFE_ContextDisableRunMetadata"
     " TFE_ContextEnableGraphCollection TFE_ContextDisableGraphCollection"
-    " TFE_Py_EnableInteractivePythonLogging TFE_DeleteContext TFE_ClearScalarCache"
-    " TFE_DeleteContextOptions TFE_ContextOptionsSetConfig TFE_ContextOptionsSetAsync"
+    " TFE_Py_EnableInteractivePythonLogging TFE_ClearScalarCache"
+    " TFE_ContextOptionsSetConfig TFE_ContextOptionsSetAsync"
     " TFE_ContextOptionsSetDevicePlacementPolicy TFE_ContextOptionsSetMirroringPolicy"
-    " TFE_Py_SetEagerContext TFE_Py_SetEagerTensorProfiler",
+    " TFE_Py_SetEagerContext",
 )

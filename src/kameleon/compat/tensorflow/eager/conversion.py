@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import NAMES, NUMBERS, shown
+from ..dtypes import NAMES, NUMBERS, OF_HANDLES, held, shown
 
 Array = np.ndarray
 MIXED = "Can't convert Python sequence with mixed types to Tensor."
@@ -41,21 +41,23 @@ class ConversionError(Exception):
 _KINDS = {"i": "integer", "u": "integer", "f": "float", "V": "float", "c": "complex"}
 
 
-def _dtypes() -> dict[int, np.dtype[Any]]:
-    found = {STRING: OBJECT}
-    for name in NAMES:
-        if name == "bfloat16":
-            if find_spec("ml_dtypes"):
-                found[NUMBERS[name]] = np.dtype(importlib.import_module("ml_dtypes").bfloat16)
-        elif name not in ("string", "resource", "variant") and name[0] != "q":
-            found[NUMBERS[name]] = np.dtype(name)
-    for name in ("qint8", "quint8", "qint32", "qint16", "quint16"):
-        found[NUMBERS[name]] = np.dtype(name[1:])
-    return found
+def _dtype(name: str) -> np.dtype[Any]:
+    """What NumPy has for a type."""
+    if name == "string":
+        return OBJECT
+    if name == "bfloat16":
+        ml_dtypes: Any = importlib.import_module("ml_dtypes")
+        found: np.dtype[Any] = np.dtype(ml_dtypes.bfloat16)
+        return found
+    return np.dtype(held(name))
 
 
-DTYPES = _dtypes()  # by number, what NumPy has
-_NUMBERS = {dtype: number for number, dtype in reversed(DTYPES.items())}
+DTYPES = {
+    number: _dtype(name)
+    for name, number in NUMBERS.items()
+    if name not in OF_HANDLES and (name != "bfloat16" or find_spec("ml_dtypes"))
+}
+_NUMBERS = {dtype: number for number, dtype in DTYPES.items() if NAMES[number - 1][0] != "q"}
 
 
 def number_of(dtype: np.dtype[Any]) -> int:

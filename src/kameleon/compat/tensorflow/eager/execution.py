@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
-from ..capi.exports import export
+from ..capi.exports import as_text, export
 from ..capi.nests import is_resource_variable
 from ..failures import failure, is_failure
 from . import tapes
+from .context import TOLD
 from .conversion import as_array
 from .signatures import MIXED, ONE, Argument, Signature, signature
 from .tensors import Kind, tensor
@@ -20,23 +21,6 @@ if TYPE_CHECKING:
     from .kernels import Kernel
 
 _NODE = re.compile(r"\n\t \[\[\{\{node [^}]*\}\}\]\]")
-
-
-class _Classes:
-    """Classes of exceptions that TensorFlow's files have told."""
-
-    failed: Any = None
-    fallback: Any = None
-
-
-@export("TFE_Py_RegisterExceptionClass")
-def _register_failed(kind: Any) -> None:
-    _Classes.failed = kind
-
-
-@export("TFE_Py_RegisterFallbackExceptionClass")
-def _register_fallback(kind: Any) -> None:
-    _Classes.fallback = kind
 
 
 # Running ----------------------------------------------------------------------------------------
@@ -64,20 +48,15 @@ def run(
 
 
 def _begin(context: Context, key: Any) -> Kernel:
-    from .calls import Called
     from .kernels import Kernel
 
     name, pairs, numbers = key
-    found, function = signature(name), context.functions.get(name)
-    made: Any
-    if function is not None:
-        made = Called(context, function)
-    elif found is not None:
-        made = Kernel(context, found, pairs, numbers)
-    else:
+    function = context.functions.get(name)
+    found = signature(name) if function is None else Signature(function.signature)
+    if found is None:
         raise failure("NOT_FOUND", f"Op type not registered '{name}'")
-    context.kernels[key] = made
-    return cast("Kernel", made)
+    made = context.kernels[key] = Kernel(context, found, pairs, numbers)
+    return made
 
 
 def _failed(error: Exception, name: str) -> Exception:
@@ -90,7 +69,7 @@ def _failed(error: Exception, name: str) -> Exception:
         return error
     found: Any = error
     message = _NODE.sub("", found.message)
-    made: Exception = _Classes.failed(f"{message} [Op:{name}]", found.error_code)
+    made: Exception = TOLD["ExceptionClass"](f"{message} [Op:{name}]", found.error_code)
     return made
 
 
@@ -104,7 +83,7 @@ def execute(
     count: Any,
 ) -> list[Any]:
     """Run an operation on tensors."""
-    text = name if isinstance(name, str) else name.decode()
+    text = as_text(name)
     for each in inputs:
         if type(each) is not Kind.tensor:
             kind = type(each).__name__
@@ -157,7 +136,7 @@ class _Call:
                 self._add(context, argument, value)
                 continue
             if not isinstance(value, list | tuple):
-                raise _Classes.fallback(f"{argument.name} must be a list or a tuple")
+                raise TOLD["FallbackExceptionClass"](f"{argument.name} must be a list or a tuple")
             first = len(self.tensors)
             for each in value:
                 self._add(context, argument, each)
@@ -201,7 +180,7 @@ class _Call:
         try:
             return tensor(*as_array(value, wanted))
         except Exception as error:
-            raise _Classes.fallback(str(error)) from None
+            raise TOLD["FallbackExceptionClass"](str(error)) from None
 
     def _of_others(self, attribute: str) -> int | None:
         """The type of a tensor among the values that have the same type."""
@@ -237,7 +216,7 @@ def fast_path(
         return None  # handles that are let go of when the process ends
     found = signature(name)
     if context is None or found is None:
-        raise _Classes.fallback("no context")
+        raise TOLD["FallbackExceptionClass"]("no context")
     count = len(found.inputs)
     raw = arguments[count:]
     given = _attributes(found, raw)
@@ -262,7 +241,7 @@ def _attributes(found: Signature, raw: Sequence[Any]) -> dict[str, Any]:
         try:
             made[raw[at]] = found.attribute(raw[at], value)
         except (TypeError, ValueError, AttributeError) as error:
-            raise _Classes.fallback(str(error)) from None
+            raise TOLD["FallbackExceptionClass"](str(error)) from None
     return made
 
 

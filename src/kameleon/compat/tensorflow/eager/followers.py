@@ -10,17 +10,9 @@ import numpy as np
 
 from ..capi.exports import export
 from ..dtypes import NUMBERS
-from .tapes import DIFFERENTIABLE, THREAD, Entry, Space, Tape, type_of
+from .context import TOLD
+from .tapes import DIFFERENTIABLE, THREAD, Entry, Tape, ones_like, total_of, type_of, zeros_like
 from .tensors import Kind, tensor
-
-
-class _Registered:
-    forward: Any = None
-
-
-@export("TFE_Py_RegisterForwardGradientFunction")
-def _register(function: Any) -> None:
-    _Registered.forward = function
 
 
 class Follower:
@@ -33,7 +25,7 @@ class Follower:
     def watch(self, given: Any, change: Any) -> None:
         """A tensor changes in that direction, too."""
         known = self.change(given)
-        total = change if known is None else Space().sum([known, change])
+        total = change if known is None else total_of([known, change])
         self._changes[given._id] = (given, total)
 
     def change(self, given: Any) -> Any:
@@ -49,10 +41,10 @@ class Follower:
 
     def follow(self, entry: Entry, inputs: list[Any], attributes: tuple[Any, ...] | None) -> None:
         """Find the changes of what an operation gave."""
-        space, outputs = Space(), list(entry.outputs)
+        outputs = list(entry.outputs)
         changes = [self.change(each) for each in inputs]
         changes = [
-            space.zeros(each) if change is None and type_of(each) in DIFFERENTIABLE else change
+            zeros_like(each) if change is None and type_of(each) in DIFFERENTIABLE else change
             for each, change in zip(inputs, changes, strict=True)
         ]
         self._is_busy = True
@@ -60,7 +52,9 @@ class Follower:
             if attributes is None:
                 found = self._transposed(entry, inputs, changes)
             else:
-                found = _Registered.forward(entry.kind, attributes, inputs, outputs, changes)
+                found = TOLD["ForwardGradientFunction"](
+                    entry.kind, attributes, inputs, outputs, changes
+                )
         finally:
             self._is_busy = False
         for output, change in zip(outputs, found, strict=True):
@@ -70,8 +64,8 @@ class Follower:
     @staticmethod
     def _transposed(entry: Entry, inputs: list[Any], changes: list[Any]) -> list[Any]:
         """By the gradient backwards, which is linear in what it takes."""
-        space, tape = Space(), Tape(False, False)
-        aids = [space.ones(each) for each in entry.outputs]
+        tape = Tape(False, False)
+        aids = [ones_like(each) for each in entry.outputs]
         THREAD.tapes.append(tape)
         try:
             for aid in aids:
@@ -144,6 +138,3 @@ def _sizes(tensors: Sequence[Any], axis: int) -> Any:
     return tensor(
         np.array([each._shape_tuple()[axis] for each in tensors], np.int32), NUMBERS["int32"]
     )
-
-
-export("TFE_Py_TensorShapeOnDevice")(lambda given: given._shape_tuple())

@@ -10,7 +10,7 @@ import numpy as np
 from kameleon import backend as K
 from kameleon.graph.ir.node import Tensor as Node
 
-from ..dtypes import HANDLES, shown
+from ..dtypes import HANDLES, enumerated, shown
 from ..failures import failure
 from ..graph import Graph, Operation, definitions, types_of
 from ..lowering import Lowering
@@ -125,13 +125,10 @@ class Kernel:
         draws = "seed2" in signature.attributes
         name = context.unused(name) if draws else name  # random numbers of its own
         self.operation = made = Operation(graph, signature.name, name)
-        made.definition = signature.definition
         for name, value in zip(pairs[::2], pairs[1::2], strict=True):
             if name in signature.attributes:
                 made.attributes[name] = signature.message(name, value)
-        for attribute in signature.definition.attr:
-            if attribute.name not in made.attributes and attribute.HasField("default_value"):
-                made.attributes[attribute.name] = attribute.default_value
+        made.define(signature.definition)
         made.inputs = [(_input(graph, at, number), 0) for at, number in enumerate(numbers)]
         self._demand(numbers)
         made.types = types_of(made, signature.definition.output_arg)
@@ -157,7 +154,7 @@ class Kernel:
             given = made.attribute(name) if allowed else None
             for number in given if isinstance(given, list) else [given] if given else []:
                 if number not in allowed:
-                    kinds = ", ".join(f"DT_{shown(each).upper()}" for each in allowed)
+                    kinds = ", ".join(enumerated(each) for each in allowed)
                     message = (
                         f"Could not find valid device for node.\nNode:{{{{node {made.type}}}}}\n"
                         f"All kernels registered for op {made.type} :\n"
@@ -175,6 +172,8 @@ class Kernel:
 
     def _chosen(self) -> Callable[[list[Any]], list[Any]]:
         made = self.operation
+        if made.type in made.graph.functions:
+            return self._on_host
         if made.definition.is_stateful and any(kind in HANDLES for kind in made.types):
             return self._anew
         if is_call(made):
@@ -209,14 +208,10 @@ class Kernel:
     def _anew(self, values: list[Any]) -> list[Any]:
         """Run what makes a thing that is kept, under a name that nothing else has."""
         old = self.operation
-        made = Operation(old.graph, old.type, self._context.unused(old.type))
-        made.attributes, made.definition = dict(old.attributes), old.definition
+        made = old.like(old.graph, self._context.unused(old.type))
         made.inputs = old.inputs
-        made.types, made.shapes = old.types, old.shapes
         if old.attribute("shared_name") == ANONYMOUS:
-            made.attributes["shared_name"] = type(old.attributes["shared_name"])(
-                s=made.name.encode()
-            )
+            made.known = {**old.known, "shared_name": made.name.encode()}
         if not table.is_compiled(made):
             return table.run_to_end(self._store, made, values)
         return table.lowered(Detached(self._store, values), made, values)

@@ -8,9 +8,9 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from ..capi.constants import CONSTANTS
-from ..capi.exports import export
+from ..capi.exports import as_text, export
 from ..dtypes import REFERENCE
-from ..graph import definitions, messages, shape_of
+from ..graph import definitions, messages, put, shape_of
 
 # How many tensors an argument stands for, and how their types are told.
 ONE, SAME, MIXED = "one", "same", "mixed"
@@ -43,7 +43,6 @@ class Signature:
         inputs: its inputs.
         attributes: the kinds of its attributes, by name.
         defaults: numbers of types that attributes have where nothing is said.
-        is_simple: no input is a list.
     """
 
     def __init__(self, definition: Any) -> None:
@@ -56,7 +55,6 @@ class Signature:
             if each.type == "type" and each.HasField("default_value")
         }
         self._optional = {each.name for each in definition.attr if each.HasField("default_value")}
-        self.is_simple = all(each.many == ONE for each in self.inputs)
 
     def has_default(self, name: str) -> bool:
         """Whether an attribute may be left out."""
@@ -78,13 +76,8 @@ class Signature:
 
     def message(self, name: str, value: Any) -> Any:
         """The message AttrValue of such a value."""
-        kind, made = self.attributes[name], messages("attr_value_pb2").AttrValue()
-        if kind.startswith("list("):
-            made.list.SetInParent()
-            for each in value:
-                _add(made.list, kind[5:-1], each)
-        else:
-            _set(made, kind, value)
+        made = messages("attr_value_pb2").AttrValue()
+        put(made, self.attributes[name], value)
         return made
 
 
@@ -165,42 +158,12 @@ PLAIN: dict[str, Callable[[Any], Any]] = {
     "tensor": lambda value: value.SerializeToString(),
     "func": _function,
 }
-_FIELDS = {"type": "type", "string": "s", "int": "i", "float": "f", "bool": "b"}
-
-
-def _write_shape(message: Any, sizes: Any) -> None:
-    if sizes is None:
-        message.unknown_rank = True
-    else:
-        message.SetInParent()
-        for size in sizes:
-            message.dim.add(size=size)
-
-
-def _set(message: Any, kind: str, value: Any) -> None:
-    if kind == "shape":
-        _write_shape(message.shape, value)
-    elif kind in ("tensor", "func"):
-        getattr(message, kind).MergeFromString(value)
-        getattr(message, kind).SetInParent()
-    else:
-        setattr(message, _FIELDS[kind], value)
-
-
-def _add(message: Any, kind: str, value: Any) -> None:
-    """Add to a list of values."""
-    if kind == "shape":
-        _write_shape(message.shape.add(), value)
-    elif kind in ("tensor", "func"):
-        getattr(message, kind).add().MergeFromString(value)
-    else:
-        getattr(message, _FIELDS[kind]).append(value)
 
 
 @export("TFE_OpNameGetAttrType")
 def attribute_type(context: Any, name: str | bytes, attribute: str) -> Any:
     """The number of an attribute's kind; in a list, where it's a list."""
-    found = signature(name if isinstance(name, str) else name.decode())
+    found = signature(as_text(name))
     kind = found.attributes.get(attribute) if found is not None else None
     if kind is None:
         raise KeyError(attribute)

@@ -10,6 +10,7 @@ from typing import Any
 from ..capi.exports import export
 from ..dtypes import NUMBERS, REFERENCE
 from ..failures import failure
+from .context import TOLD
 from .tensors import Kind
 
 Backward = Callable[..., Any]
@@ -77,7 +78,7 @@ class Tape:
     @property
     def variables(self) -> tuple[Any, ...]:
         """The variables that are watched, in the order in which they were made."""
-        return tuple(variable for _, variable in sorted(self._variables.items(), key=_first))
+        return tuple(self._variables[name] for name in sorted(self._variables))
 
     def should_record(self, inputs: Sequence[Any]) -> bool:
         """Whether any of these tensors is followed."""
@@ -96,12 +97,12 @@ class Tape:
         self, targets: Sequence[Any], sources: Sequence[Any], given: Sequence[Any] | None
     ) -> list[Any]:
         """The gradients of the sum of targets: by source; None where they have nothing to do."""
-        space, found = Space(), dict[int, list[Any]]()
+        found = dict[int, list[Any]]()
         wanted = {each._id for each in sources}
         for place, target in enumerate(targets):
             start = given[place] if given else None
             if start is None and (self._made.get(target._id) or target._id in wanted):
-                start = space.ones(target)
+                start = ones_like(target)
             if start is not None:
                 found.setdefault(target._id, []).append(start)
         entries = list(self._entries)
@@ -113,8 +114,8 @@ class Tape:
             if needed.isdisjoint(entry.inputs):
                 continue
             if any(each._id in found for each in entry.outputs):
-                self._step(entry, found, wanted, needed, space)
-        return [space.sum(found[each._id]) if each._id in found else None for each in sources]
+                self._step(entry, found, wanted, needed)
+        return [total_of(found[each._id]) if each._id in found else None for each in sources]
 
     def _leading(self, entries: list[Entry], wanted: set[int]) -> set[int]:
         """The ids of tensors that sources lead to, and the sources'."""
@@ -125,21 +126,20 @@ class Tape:
         return needed
 
     def _step(
-        self, entry: Entry, found: dict[int, list[Any]], wanted: set[int], needed: set[int],
-        space: Space,
-    ) -> None:  # fmt: skip
+        self, entry: Entry, found: dict[int, list[Any]], wanted: set[int], needed: set[int]
+    ) -> None:
         unused = UNUSED_OUTPUTS.get(entry.kind, ())
         slopes: list[Any] = []
         for place, output in enumerate(entry.outputs):
             parts = found.get(output._id)
             if parts is not None:
-                slopes.append(space.sum(parts))
+                slopes.append(total_of(parts))
                 if output._id in wanted:
                     found[output._id] = slopes[-1:]
                 else:
                     del found[output._id]
             else:
-                slopes.append(None if place in unused else space.zeros(output))
+                slopes.append(None if place in unused else zeros_like(output))
         left_out = tuple(at for at, name in enumerate(entry.inputs) if name not in needed)
         results = entry.backward(left_out, slopes)
         if len(results) != len(entry.inputs):
@@ -153,10 +153,6 @@ class Tape:
                 found.setdefault(name, []).append(slope)
 
 
-def _first(pair: tuple[int, Any]) -> int:
-    return pair[0]
-
-
 def type_of(tensor: Any) -> int:
     """The number of a tensor's type, eager or in a graph."""
     if type(tensor) is Kind.tensor:
@@ -165,46 +161,31 @@ def type_of(tensor: Any) -> int:
     return int(tensor.dtype._type_enum) % REFERENCE
 
 
-class Space:
-    """How gradients are added up, and begin: functions of TensorFlow's own Python."""
-
-    functions: Any = None
-
-    def sum(self, parts: list[Any]) -> Any:
-        """The sum of gradients."""
-        return parts[0] if len(parts) == 1 else self.functions.aggregate_fn(parts)
-
-    def ones(self, tensor: Any) -> Any:
-        """Ones like a tensor."""
-        return self.functions.ones_fn(self._shape(tensor), tensor.dtype)
-
-    def zeros(self, tensor: Any) -> Any:
-        """Zeros like a tensor."""
-        return self.functions.zeros_fn(self._shape(tensor), tensor.dtype)
-
-    def _shape(self, tensor: Any) -> Any:
-        if type(tensor) is Kind.tensor:
-            return tensor._shape_tuple()
-        sizes = tensor.shape
-        if sizes.is_fully_defined():
-            return tuple(sizes.as_list())
-        return self.functions.graph_shape_fn(tensor)
+# Sums and beginnings of gradients: by functions of TensorFlow's own Python.
 
 
-@export("TFE_Py_RegisterVSpace")
-def _register_space(functions: Any) -> None:
-    Space.functions = functions
+def total_of(parts: list[Any]) -> Any:
+    """The sum of gradients."""
+    return parts[0] if len(parts) == 1 else TOLD["VSpace"].aggregate_fn(parts)
 
 
-class _Registered:
-    """What TensorFlow's files have told: the gradients of operations, forwards and backwards."""
+def ones_like(tensor: Any) -> Any:
+    """Ones like a tensor."""
+    return TOLD["VSpace"].ones_fn(_shape(tensor), tensor.dtype)
 
-    backward: Any = None
+
+def zeros_like(tensor: Any) -> Any:
+    """Zeros like a tensor."""
+    return TOLD["VSpace"].zeros_fn(_shape(tensor), tensor.dtype)
 
 
-@export("TFE_Py_RegisterGradientFunction")
-def _register_gradients(function: Any) -> None:
-    _Registered.backward = function
+def _shape(tensor: Any) -> Any:
+    if type(tensor) is Kind.tensor:
+        return tensor._shape_tuple()
+    sizes = tensor.shape
+    if sizes.is_fully_defined():
+        return tuple(sizes.as_list())
+    return TOLD["VSpace"].graph_shape_fn(tensor)
 
 
 # The tapes of a thread --------------------------------------------------------------------------
@@ -235,6 +216,8 @@ def _new(is_persistent: bool, follows_variables: bool) -> Tape:
 
 export("TFE_Py_TapeSetAdd")(lambda tape: THREAD.tapes.append(tape))
 export("TFE_Py_TapeSetIsEmpty")(lambda: not is_recording())
+export("TFE_Py_TapeSetStopOnThread")(lambda: setattr(THREAD, "is_stopped", True))
+export("TFE_Py_TapeSetRestartOnThread")(lambda: setattr(THREAD, "is_stopped", False))
 export("TFE_Py_TapeSetIsStopped")(lambda: THREAD.is_stopped)
 export("TFE_Py_TapeWatchedVariables")(lambda tape: tape.variables)
 export("TFE_Py_TapeWatchVariable")(Tape.watch_variable)
@@ -245,16 +228,6 @@ export("TFE_Py_TapeSetDeleteTrace")(lambda number: None)
 def _remove(tape: Tape) -> None:
     if tape in THREAD.tapes:
         THREAD.tapes.remove(tape)
-
-
-@export("TFE_Py_TapeSetStopOnThread")
-def _stop() -> None:
-    THREAD.is_stopped = True
-
-
-@export("TFE_Py_TapeSetRestartOnThread")
-def _restart() -> None:
-    THREAD.is_stopped = False
 
 
 @export("TFE_Py_TapeWatch")
@@ -303,13 +276,13 @@ def record_gradient(
     """Record an operation whose gradient TensorFlow's files know."""
     if not is_recording():
         return
-    outputs = results if isinstance(results, list | tuple) else [results]
+    outputs = _listed(results)
     taken = list(inputs)
 
     def backward(left_out: tuple[int, ...], slopes: list[Any]) -> Sequence[Any]:
-        function = _Registered.backward
+        function = TOLD["GradientFunction"]
         found = function(kind, attributes, len(taken), taken, outputs, slopes, left_out)
-        return found if isinstance(found, list | tuple) else [found]
+        return _listed(found)
 
     _record(kind, outputs, taken, backward, attributes)
 
@@ -317,13 +290,13 @@ def record_gradient(
 @export("TFE_Py_TapeSetRecordOperation")
 def record_operation(kind: Any, outputs: Any, inputs: Any, function: Backward) -> None:
     """Record an operation with its gradient."""
-
-    def backward(left_out: tuple[int, ...], slopes: list[Any]) -> Sequence[Any]:
-        found = function(*slopes)
-        return found if isinstance(found, list | tuple) else [found]
-
     text = kind.decode() if isinstance(kind, bytes) else str(kind)
-    _record(text, outputs, inputs, backward, None)
+    _record(text, outputs, inputs, lambda left_out, slopes: _listed(function(*slopes)), None)
+
+
+def _listed(value: Any) -> Sequence[Any]:
+    """Several values, or the only one."""
+    return value if isinstance(value, list | tuple) else [value]
 
 
 def _record(kind: str, outputs: Any, inputs: Any, backward: Any, attributes: Any) -> None:
@@ -345,10 +318,8 @@ def gradient(
     tape: Tape, target: Any, sources: Any, given: Any, raw: Any, unconnected: str
 ) -> list[Any]:
     """The gradients of targets by sources, by what a tape has recorded."""
-    targets = list(target) if isinstance(target, list | tuple) else [target]
-    found = tape.gradients(targets, sources, given)
+    found = tape.gradients(_listed(target), sources, given)
     if unconnected == "zero":
-        space, tensors = Space(), raw or sources
-        pairs = zip(found, tensors, strict=True)
-        found = [space.zeros(tensor) if slope is None else slope for slope, tensor in pairs]
+        pairs = zip(found, raw or sources, strict=True)
+        found = [zeros_like(tensor) if slope is None else slope for slope, tensor in pairs]
     return found

@@ -83,23 +83,22 @@ def _tagged(path: str, graphs: Any, tags: Collection[str] | None) -> Any:
 
 def _read(path: str, kind: str) -> Any:
     """A message from a file, binary or as a text."""
-    decoding: Any = importlib.import_module("google.protobuf.message")
     made = message(kind)()
+    decoding, text = _protobuf("message"), _protobuf("text_format")
     with open(path, "rb") as file:
         data = file.read()
     try:
         if path.endswith("txt"):
-            text: Any = importlib.import_module("google.protobuf.text_format")
             text.Parse(data, made, allow_unknown_field=True)
         else:
             made.ParseFromString(data)
-    except (decoding.DecodeError, ValueError) as error:
-        raise _not_a(path, kind, str(error)) from error
-    except Exception as error:  # text_format.ParseError is of no other kind
-        if type(error).__name__ != "ParseError":
-            raise
+    except (decoding.DecodeError, text.ParseError, ValueError) as error:
         raise _not_a(path, kind, str(error)) from error
     return made
+
+
+def _protobuf(name: str) -> Any:
+    return importlib.import_module(f"google.protobuf.{name}")
 
 
 def _not_a(path: str, kind: str, why: str) -> FileFormatError:

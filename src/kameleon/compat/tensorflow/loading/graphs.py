@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -76,7 +77,7 @@ class Graph:
     def __init__(self, found: Found, shapes: Shapes) -> None:
         self._path, self._values = found.path, Values()
         self._has_values = found.checkpoint is not None
-        try:
+        with self._telling(FileFormatError):
             self._graph, self._lacking = built(found.graph, shapes)
             self._operations = dict(self._graph.by_name)
             self._session = Session(self._graph)
@@ -84,10 +85,6 @@ class Graph:
             self._lowering.lowered = lowered
             if found.meta is not None:
                 self._restore(found)
-        except Exception as error:
-            if not is_failure(error):
-                raise
-            raise FileFormatError(f"{found.path}: {_plainly(error)}") from error
         self._expansion: Expansion | None = None
         self._calls = any(map(is_call, self._graph.operations))
         told = {} if found.meta is None else found.meta.signature_def
@@ -108,6 +105,17 @@ class Graph:
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._operations)
+
+    @contextmanager
+    def _telling(self, kind: type[Exception], missing: str = "") -> Iterator[None]:
+        """Errors of TensorFlow's kind are told in one line, by another class."""
+        try:
+            yield
+        except Exception as error:
+            if not is_failure(error):
+                raise
+            told = str(error).replace("\n\t [[{{node ", " (in ").replace("}}]]", ")")
+            raise kind(f"{self._path}: {told}{missing}") from error
 
     # Tensors ------------------------------------------------------------------------------------
 
@@ -188,12 +196,8 @@ class Graph:
         if self._expansion is None:
             operations = self._graph.operations
             holes = [(each, 0) for each in operations if each.type in PLACEHOLDERS]
-            try:
+            with self._telling(GraphError):
                 self._expansion = Expansion(operations, holes)
-            except Exception as error:
-                if not is_failure(error):
-                    raise
-                raise GraphError(f"{self._path}: {_plainly(error)}") from error
         return self._expansion
 
     def _end(self, operation: Operation) -> Operation:
@@ -213,31 +217,29 @@ class Graph:
         self._add_holes(roots)
         values.update(self._values)
         restore = snapshot(lowering)
-        try:
-            needed = Needed(values, roots, None, _is_built)
-            needed.order()
-            structure(needed, fetches, _is_built, frozenset(), {})
-            lower(lowering, values, [each for each in needed.elements if not needed.is_fed(each)])
-            found = [lowering.value(values.find(value)) for value in fetches]
-            assigned = dict(lowering.assigned)
-        except BaseException as error:
-            restore()
-            if isinstance(error, NOT_BUILT):
-                source = getattr(error, "operation", None) or roots[0]
-                told = f"{source.name} ({source.type}) can't be built with open sizes"
-                raise GraphError(f"{told}: {error}; {ADVICE}") from error
-            if is_failure(error):
-                raise GraphError(f"{self._path}: {_plainly(error)}{self._missing()}") from error
-            raise
+        # What to add where a variable may have no value.
+        missing = "" if self._has_values else "; no checkpoint was beside the graph"
+        with self._telling(GraphError, missing):
+            try:
+                needed = Needed(values, roots, None, _is_built)
+                needed.order()
+                structure(needed, fetches, _is_built, frozenset(), {})
+                elements = [each for each in needed.elements if not needed.is_fed(each)]
+                lower(lowering, values, elements)
+                found = [lowering.value(values.find(value)) for value in fetches]
+                assigned = dict(lowering.assigned)
+            except BaseException as error:
+                restore()
+                if isinstance(error, NOT_BUILT):
+                    source = getattr(error, "operation", None) or roots[0]
+                    told = f"{source.name} ({source.type}) can't be built with open sizes"
+                    raise GraphError(f"{told}: {error}; {ADVICE}") from error
+                raise
         if assigned:
             restore()
         else:
             self._values.update(values)
         return found, assigned
-
-    def _missing(self) -> str:
-        """What to add where a variable may have no value."""
-        return "" if self._has_values else "; no checkpoint was beside the graph"
 
     def _add_holes(self, roots: list[Operation]) -> None:
         """Make the placeholders that are needed and aren't there yet."""
@@ -308,11 +310,6 @@ class Graph:
 def _is_built(operation: Operation) -> bool:
     """Whether an operation becomes a part of K's graph: each does."""
     return True
-
-
-def _plainly(error: BaseException) -> str:
-    """An error of TensorFlow's kind in one line."""
-    return str(error).replace("\n\t [[{{node ", " (in ").replace("}}]]", ")")
 
 
 def _signature(told: Any) -> Signature:

@@ -85,10 +85,6 @@ VariableDef: variable_name=1 string, initial_value_name=6 string, initializer_na
  snapshot_name=3 string, is_resource=5 bool, trainable=7 bool
 """
 PACKAGE = "tensorflow"
-_NUMBERS = {
-    "double": 1, "float": 2, "int64": 3, "uint64": 4, "int32": 5, "fixed32": 7, "bool": 8,
-    "string": 9, "message": 11, "bytes": 12, "uint32": 13, "enum": 14,
-}  # fmt: skip
 
 
 def rows() -> Iterator[tuple[str, list[tuple[str, int, str]]]]:
@@ -177,11 +173,11 @@ def _add(into: Any, message_name: str, field: str, number: int, kind: str) -> No
 
 
 def _typed(field: Any, kind: str) -> None:
-    if kind in _NUMBERS:
-        field.type = _NUMBERS[kind]
-        return
-    field.type = _NUMBERS["enum" if kind == "DataType" else "message"]
-    field.type_name = f".{PACKAGE}.{kind}"
+    is_plain = kind.islower()
+    name = kind if is_plain else "enum" if kind == "DataType" else "message"
+    field.type = field.Type.Value(f"TYPE_{name.upper()}")
+    if not is_plain:
+        field.type_name = f".{PACKAGE}.{kind}"
 
 
 def of_file(name: str) -> ModuleType:

@@ -18,6 +18,7 @@ from importlib.resources import files
 from typing import Any
 
 from ..dtypes import NUMBERS, name_of
+from ..graph import FIELDS, put
 from .messages import message
 
 
@@ -52,9 +53,6 @@ def definitions() -> Definitions:
 
 # Reading a line ---------------------------------------------------------------------------------
 
-# By kind of attribute: the field of AttrValue.
-_FIELDS = {"string": "s", "int": "i", "float": "f", "bool": "b", "type": "type", "shape": "shape"}
-
 
 def definition_of(line: str) -> Any:
     """The definition that a line tells.
@@ -73,7 +71,7 @@ def definition_of(line: str) -> Any:
         pair, _, value = text.partition("=")
         attribute, _, kind = pair.partition(":")
         found = made.attr.add(name=attribute, type=kind)
-        _set(found.default_value, kind, json.loads(value))
+        put(found.default_value, kind, _held(kind, json.loads(value)))
     return made
 
 
@@ -90,33 +88,12 @@ def _read_argument(argument: Any, text: str) -> None:
         argument.type_attr = kind
 
 
-def _set(into: Any, kind: str, value: Any) -> None:
-    if kind.startswith("list("):
-        into.list.SetInParent()
-        field = getattr(into.list, _FIELDS[kind[5:-1]])
-        if kind == "list(shape)":
-            for each in value:
-                _set_shape(field.add(), each)
-        else:
-            field.extend(_held(kind[5:-1], each) for each in value)
-    elif kind == "shape":
-        into.shape.SetInParent()
-        _set_shape(into.shape, value)
-    else:
-        setattr(into, _FIELDS[kind], _held(kind, value))
-
-
 def _held(kind: str, value: Any) -> Any:
+    if kind.startswith("list("):
+        return [_held(kind[5:-1], each) for each in value]
     if kind == "string":
         return value.encode("latin-1")
     return NUMBERS[value] if kind == "type" else value
-
-
-def _set_shape(into: Any, sizes: list[int] | None) -> None:
-    if sizes is None:
-        into.unknown_rank = True
-    for size in sizes or ():
-        into.dim.add(size=size)
 
 
 # Writing one ------------------------------------------------------------------------------------
@@ -146,9 +123,9 @@ def _argument(argument: Any) -> str:
 def _shown(kind: str, value: Any) -> str:
     if kind.startswith("list("):
         inner = kind[5:-1]
-        found: Any = [_plain(inner, each) for each in getattr(value.list, _FIELDS[inner])]
+        found: Any = [_plain(inner, each) for each in getattr(value.list, FIELDS[inner])]
     else:
-        found = _plain(kind, getattr(value, _FIELDS[kind]))
+        found = _plain(kind, getattr(value, FIELDS[kind]))
     return json.dumps(found, separators=(",", ":")).replace(" ", "\\u0020")
 
 

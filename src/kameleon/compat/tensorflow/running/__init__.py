@@ -5,7 +5,9 @@ expansion functions in the place of what calls them
 plan      the part of a graph that is needed, cut into regions and single operations
 structure loops and choices found again
 counting  how many turns loops have; ahead of them, where only their own values tell
-bodies    loops and choices as K's
+bodies    what elements give
+choices   choices as K's
+loops     loops as K's
 regions   a region as one compiled function of K
 executor  runs a plan: values flow along edges, also around loops
 session   plans by what is fetched and fed

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..dtypes import NUMBERS
 from ..operations import table
+from ..walks import reached
 from .needed import DIRECTING, ENTERS
 
 if TYPE_CHECKING:
@@ -36,9 +37,8 @@ class _Copy:
 
     def __init__(self, loop: Loop) -> None:
         self._loop = loop
-        [self._condition] = [
-            each for each in loop.members if each.type == "LoopCond" and each.inputs[0] == loop.test
-        ]
+        conditions = (each for each in loop.members if each.type == "LoopCond")
+        [self._condition] = [each for each in conditions if each.inputs[0] == loop.condition]
         around = next(each for each, _ in loop.carried[0].merge.inputs if each.type in ENTERS)
         self._frame: bytes = around.attribute("frame_name")
         self._control: list[Operation] = []
@@ -59,14 +59,12 @@ class _Copy:
 
     def _deciding(self) -> set[Operation]:
         """The operations that the condition is computed by, in this turn or in those before."""
-        found, rest = {self._condition}, [self._condition]
-        while rest:
-            operation = rest.pop()
-            if operation.type not in ENTERS:
-                sources = {source for source, _ in operation.inputs} - found
-                found |= sources
-                rest += sources
-        return found
+        return reached(
+            [self._condition],
+            lambda operation: [
+                source for source, _ in operation.inputs if operation.type not in ENTERS
+            ],
+        )
 
     def _can_be_copied(self, operation: Operation, changes: bool) -> bool:
         if operation.type in ENTERS:  # but into a loop in the loop

@@ -63,7 +63,7 @@ def counted(
         known -= wrong
     if turns is not None:
         return counting.run(known, lambda turn, now: turn < turns, slices)
-    test = counting.slice(loop.test)
+    test = counting.slice(loop.condition)
     if test.unknown or not test.carried <= known:
         if needs_count:
             counting.ask(test, slices)
@@ -190,7 +190,7 @@ class _Counting:
 
     def goes_on(self, test: _Slice, now: dict[int, np.ndarray]) -> bool:
         """Whether there's another turn."""
-        return bool(self._value(self._loop.test, test, now))
+        return bool(self._value(self._loop.condition, test, now))
 
     def run(self, known: set[int], goes_on: GoesOn, slices: dict[int, _Slice]) -> Count | None:
         """Count."""

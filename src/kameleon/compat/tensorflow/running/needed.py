@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ..operations import table
+from ..walks import in_order, reached
 
 if TYPE_CHECKING:
     from ..graph import Operation, Value
@@ -38,6 +39,7 @@ class Compound:
         members: all operations in it, those of compounds inside, too.
         inputs: the values that come from outside.
         control: operations outside that must have run.
+        condition: a bool: which way is taken, or whether there is another turn.
         outputs: what's taken from it.
     """
 
@@ -45,6 +47,7 @@ class Compound:
     members: set[Operation]
     inputs: list[Value]
     control: list[Operation]
+    condition: Value
     outputs: list[Value] = field(default_factory=list, init=False)
     serial: int = field(init=False)
 
@@ -57,12 +60,10 @@ class Choice(Compound):
     """What runs if a condition holds (1), and what if it doesn't (0).
 
     Attributes:
-        condition: a bool.
         branches: for each way, its elements in order.
         merges: what joins, each with the number of its input for each way.
     """
 
-    condition: Value
     branches: tuple[list[Operation | Compound], list[Operation | Compound]]
     merges: list[tuple[Operation, tuple[int, int]]]
 
@@ -84,7 +85,6 @@ class Loop(Compound):
 
     Attributes:
         carried: the values that change.
-        test: whether there is another turn.
         testing: elements that the condition needs, in order.
         body: those of another turn.
         leaving: those that run once, when there's no other turn.
@@ -93,7 +93,6 @@ class Loop(Compound):
     """
 
     carried: list[Carried]
-    test: Value
     testing: list[Operation | Compound]
     body: list[Operation | Compound]
     leaving: list[Operation | Compound]
@@ -184,43 +183,20 @@ class Needed:
     def order(self) -> None:
         """Find the elements that are needed, put each behind those that it waits for (but for what
         closes a loop), and find where each runs."""
-        found = self._reached()
-        self.elements = list(self._sorted(found))
+        found = reached(map(self.of, self._roots), self._waits_for)
+        roots = sorted(found, key=lambda element: element.serial)
+        self.elements = list(in_order(roots, self._before))
         self.frames, self.guards = {}, {}
         for element in self.elements:
             self._place(element)
 
-    def _reached(self) -> set[Operation | Compound]:
-        reached: set[Operation | Compound] = set()
-        rest: list[Operation | Compound] = [self.of(operation) for operation in self._roots]
-        while rest:
-            element = rest.pop()
-            if element not in reached:
-                reached.add(element)
-                rest += [self.of(source) for source, _ in self.sources(element)]
-        return reached
+    def _waits_for(self, element: Operation | Compound) -> Iterator[Operation | Compound]:
+        return (self.of(source) for source, _ in self.sources(element))
 
     def _before(self, element: Operation | Compound) -> Iterator[Operation | Compound]:
         for source, _ in self.sources(element):
             if source.type not in TURNS or source in self.owners:
                 yield self.of(source)
-
-    def _sorted(self, found: set[Operation | Compound]) -> Iterator[Operation | Compound]:
-        done: set[Operation | Compound] = set()
-        for root in sorted(found, key=lambda element: element.serial):
-            if root in done:
-                continue
-            done.add(root)
-            stack = [(root, self._before(root))]
-            while stack:
-                element, rest = stack[-1]
-                source = next((one for one in rest if one not in done), None)
-                if source is None:
-                    stack.pop()
-                    yield element
-                else:
-                    done.add(source)
-                    stack.append((source, self._before(source)))
 
     # Where each runs ----------------------------------------------------------------------------
 

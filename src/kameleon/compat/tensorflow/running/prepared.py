@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..graph import Operation, Value
 from ..library import body_of
+from ..walks import reached
 from .executor import Run
 from .expansion import PLACEHOLDERS, Expansion, is_call
 from .plan import Plan
@@ -46,15 +47,13 @@ def _needed(
     fed: Collection[Value], fetches: Sequence[Value], targets: Sequence[Operation]
 ) -> set[Operation]:
     """The operations that run, and placeholders that are fed."""
-    needed = set[Operation]()
-    rest = [*targets, *_sources(fed, fetches)]
-    while rest:
-        operation = rest.pop()
-        if operation not in needed:
-            needed.add(operation)
-            if operation.type not in PLACEHOLDERS or (operation, 0) not in fed:
-                rest += [*_sources(fed, operation.inputs), *operation.control]
-    return needed
+
+    def before(operation: Operation) -> list[Operation]:
+        if operation.type in PLACEHOLDERS and (operation, 0) in fed:
+            return []
+        return [*_sources(fed, operation.inputs), *operation.control]
+
+    return reached([*targets, *_sources(fed, fetches)], before)
 
 
 def _sources(fed: Collection[Value], values: Sequence[Value]) -> Iterator[Operation]:

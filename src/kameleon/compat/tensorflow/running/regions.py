@@ -31,9 +31,10 @@ from ..operations.values import Known, NeedsValueError, UnknownSizeError, is_tex
 from ..resources.base import Resource
 from ..tensors import sizes_of
 from ..variables import HOLDS, Reference, Store
+from . import choices, loops  # noqa: F401
 from .ahead import turns_ahead
 from .bodies import ABSENT, AheadError, ApartError, Values, lower
-from .needed import Choice, Loop
+from .needed import Compound, Loop
 from .plan import Hints
 from .sizes import FEW, MOST, Key, Numbers, Sizes, is_open, kind_of, known_part, without_values
 
@@ -221,8 +222,8 @@ def _counted_ahead(loop: Loop) -> Hints:
     """Let a loop's turns be counted ahead; where that can't be, let it run apart."""
     turns = turns_ahead(loop)
     if turns is None:
-        return Hints(apart=frozenset({loop.test}))
-    return Hints(turns=frozenset({(loop.test, turns)}))
+        return Hints(apart=frozenset({loop.condition}))
+    return Hints(turns=frozenset({(loop.condition, turns)}))
 
 
 def _demand_few(unit: Unit, key: Key) -> None:
@@ -243,12 +244,8 @@ def _demand_few(unit: Unit, key: Key) -> None:
 
 def _around(unit: Unit, operation: Operation) -> Value | None:
     """The condition of the loop, or choice, that an operation of a region is in."""
-    for each in unit.elements:
-        if isinstance(each, Loop) and operation in each.members:
-            return each.test
-        if isinstance(each, Choice) and operation in each.members:
-            return each.condition
-    return None
+    compounds = (each for each in unit.elements if isinstance(each, Compound))
+    return next((each.condition for each in compounds if operation in each.members), None)
 
 
 def _is_handed_on(unit: Unit, place: int, value: Any) -> bool:

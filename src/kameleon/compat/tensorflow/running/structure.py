@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from ..walks import reached
 from .needed import (
     DIRECTING,
     ENTERS,
@@ -56,10 +57,10 @@ def structure(
             _replace(needed, choices.found())
         if depth:
             loops = _loops(needed, depth, fetches, is_compiled)
-            loops = [loop for loop in loops if loop.test not in apart]
-            counted = [loop for loop in loops if loop.test in turns]
+            loops = [loop for loop in loops if loop.condition not in apart]
+            counted = [loop for loop in loops if loop.condition in turns]
             for loop in counted:
-                loop.turns = turns[loop.test]
+                loop.turns = turns[loop.condition]
                 loop.inputs.append(loop.turns)
             _replace(needed, loops)
             if counted:  # in loops of their own
@@ -365,8 +366,8 @@ def _loop(
     inputs, control = _outer(needed, [*plain, *enters], members, lambda value: value)
     control += [c for e in (*raw, *exits) for c in needed.controls(e) if c not in members]
     return Loop(
-        condition.name, members, inputs, list(dict.fromkeys(control)), carried,
-        condition.inputs[0], [e for e in plain if e in testing], body, leaving, exits,
+        condition.name, members, inputs, list(dict.fromkeys(control)),
+        condition.inputs[0], carried, [e for e in plain if e in testing], body, leaving, exits,
     )  # fmt: skip
 
 
@@ -384,11 +385,8 @@ def _behind(
     needed: Needed, value: Value, plain: list[Operation | Compound]
 ) -> set[Operation | Compound]:
     """The plain elements that a value depends on, in the same turn."""
-    found: set[Operation | Compound] = set()
-    inside, rest = set(plain), [needed.of(value[0])]
-    while rest:
-        element = rest.pop()
-        if element in inside and element not in found:
-            found.add(element)
-            rest += [needed.of(source) for source, _ in needed.sources(element)]
-    return found
+    inside = set(plain)
+    return reached(
+        {needed.of(value[0])} & inside,
+        lambda element: {needed.of(source) for source, _ in needed.sources(element)} & inside,
+    )
