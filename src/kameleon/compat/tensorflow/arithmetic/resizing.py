@@ -147,4 +147,4 @@ def _area(x: Any, axis: int, at: Axis) -> Any:
     return move_axis(contract(x, matrix, ((axis,), (1,))), 3, axis)
 
 
-INTERPOLATIONS = {0: _linear, 1: _nearest, 2: _cubic, 3: _area}
+INTERPOLATIONS = {"linear": _linear, "nearest": _nearest, "cubic": _cubic, "area": _area}

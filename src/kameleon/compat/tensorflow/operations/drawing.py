@@ -12,16 +12,17 @@ from kameleon import backend as K
 from kameleon.backend.calling import call
 
 from ..arithmetic import drawing
-from ..dtypes import name_of
 from ..failures import failure
 from ..resources.philox import Philox
 from .table import effect, host
-from .values import dtype_of, integers, sizes_in, tensor
+from .values import Kind, integers, result_type, sizes_in, tensor
 
 if TYPE_CHECKING:
     from ..graph import Operation
     from ..lowering import Lowering
     from ..variables import Store
+
+Array = np.ndarray
 
 # By type: its kind, and what draws where there's no seed.
 _KINDS: dict[str, tuple[str, Any]] = {
@@ -61,21 +62,17 @@ def is_seeded(operation: Operation) -> bool:
     return bool(operation.attribute("seed") or operation.attribute("seed2"))
 
 
-def _type(operation: Operation) -> str:
-    return dtype_of(operation, "Tout" if operation.type == "RandomUniformInt" else "dtype")
-
-
 def _drawn(
     store: Store, operation: Operation, shape: tuple[int, ...], *limits: Any
 ) -> list[np.ndarray]:
     numbers = stream(store, operation, int(np.prod(shape, dtype=np.int64)))
     kind = _KINDS[operation.type][0]
-    return [drawing.drawn(kind, numbers, shape, _type(operation), *limits)]
+    return [drawing.drawn(kind, numbers, shape, result_type(operation), *limits)]
 
 
 @effect(*_KINDS)
 def _draw(lowering: Lowering, operation: Operation, sizes: Any, *limits: Any) -> Any:
-    told, dtype = lowering.value(sizes), _type(operation)
+    told, dtype = lowering.value(sizes), result_type(operation)
     by_engine = _KINDS[operation.type][1]
     if by_engine is not None and not is_seeded(operation):
         seed = int.from_bytes(os.urandom(4), "little")
@@ -96,38 +93,34 @@ def _draw_at_once(store: Store, operation: Operation, sizes: Any, *limits: Any) 
 # Without a state --------------------------------------------------------------------------------
 
 
-@host("StatelessRandomUniform StatelessRandomNormal StatelessTruncatedNormal")
-def _draw_by_seeds(store: Store, operation: Operation, sizes: Any, seeds: Any) -> Any:
+@host(
+    "StatelessRandomUniform StatelessRandomNormal StatelessTruncatedNormal"
+    " StatelessRandomUniformInt"
+)
+def _draw_by_seeds(
+    operation: Operation, sizes: Any, seeds: Any, *limits: Any, dtype: Kind
+) -> np.ndarray:
     kind = operation.type.removeprefix("Stateless").removeprefix("Random")
     kind = "StandardNormal" if kind == "Normal" else kind
-    shape, dtype = sizes_told(sizes), dtype_of(operation, "dtype")
-    return drawing.drawn(kind, drawing.stateless(seeds), shape, dtype)
-
-
-@host("StatelessRandomUniformInt")
-def _draw_integers(
-    store: Store, operation: Operation, sizes: Any, seeds: Any, low: Any, high: Any
-) -> Any:
-    shape, dtype = sizes_told(sizes), dtype_of(operation, "dtype")
-    return drawing.drawn("UniformInt", drawing.stateless(seeds), shape, dtype, low, high)
+    return drawing.drawn(kind, drawing.stateless(seeds), sizes_told(sizes), dtype, *limits)
 
 
 # Of distributions that are told -----------------------------------------------------------------
 
 
 @host("Multinomial")
-def _choose(store: Store, operation: Operation, logits: Any, count: Any) -> np.ndarray:
-    rows, times = np.asarray(logits, np.float64), int(count)
+def _choose(
+    store: Store, operation: Operation, logits: Any, times: int, *, output_dtype: Kind
+) -> np.ndarray:
+    rows = np.asarray(logits, np.float64)
     numbers = stream(store, operation, len(rows) * 2 * (-(-times // 4) * 4))
-    return drawing.chosen(rows, times, numbers).astype(dtype_of(operation, "output_dtype"))
+    return drawing.chosen(rows, times, numbers).astype(output_dtype)
 
 
 @host("StatelessMultinomial")
-def _choose_by_seeds(
-    store: Store, operation: Operation, logits: Any, count: Any, seeds: Any
-) -> np.ndarray:
+def _choose_by_seeds(logits: Any, times: int, seeds: Any, *, output_dtype: Kind) -> np.ndarray:
     rows, numbers = np.asarray(logits, np.float64), drawing.stateless(seeds)
-    return drawing.chosen(rows, int(count), numbers).astype(dtype_of(operation, "output_dtype"))
+    return drawing.chosen(rows, times, numbers).astype(output_dtype)
 
 
 def _generator(store: Store, operation: Operation) -> np.random.Generator:
@@ -135,15 +128,12 @@ def _generator(store: Store, operation: Operation) -> np.random.Generator:
 
 
 @host("RandomGamma")
-def _gamma(store: Store, operation: Operation, sizes: Any, alpha: Any) -> np.ndarray:
-    given = np.asarray(alpha)
+def _gamma(store: Store, operation: Operation, sizes: Any, given: Array) -> Array:
     shape = (*sizes_told(sizes), *given.shape)
     return _generator(store, operation).standard_gamma(given, shape).astype(given.dtype)
 
 
 @host("RandomPoisson RandomPoissonV2")
-def _poisson(store: Store, operation: Operation, sizes: Any, rate: Any) -> np.ndarray:
-    given = np.asarray(rate)
+def _poisson(store: Store, operation: Operation, sizes: Any, given: Array) -> Array:
     shape = (*sizes_told(sizes), *given.shape)
-    found = _generator(store, operation).poisson(given, shape)
-    return found.astype(name_of(operation.types[0]))
+    return _generator(store, operation).poisson(given, shape).astype(result_type(operation))

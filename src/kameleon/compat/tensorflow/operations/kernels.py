@@ -11,6 +11,7 @@ import numpy as np
 from kameleon.backend.calling import call
 
 from ..shapes.rules import RULES
+from .parameters import adapted
 from .table import fold, pure
 from .values import result_type, sizes_of, tensor
 
@@ -21,14 +22,16 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def kernel(*names: str) -> Callable[[F], F]:
-    """Decorates what some types compute of arrays: `(operation, *arrays)`.
+    """Decorates what some types compute of arrays.
 
     The shapes of what they give follow from the shapes of what they take.
     """
 
     def add(function: F) -> F:
+        compute = adapted(function, ("operation",), {})
+
         def run(operation: Operation, *arrays: Any) -> list[Any]:
-            results = _listed(function(operation, *map(_single, arrays)))
+            results = _listed(compute(operation, *map(_single, arrays)))
             return [
                 np.asarray(x, kind) for x, kind in zip(results, _dtypes(operation), strict=True)
             ]

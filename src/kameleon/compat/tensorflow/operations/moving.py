@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,49 +17,36 @@ if TYPE_CHECKING:
 Array = np.ndarray
 
 
-@fold("Select")
+def _pad(operation: Operation, x: Array, pads: Array, value: Any = None) -> Array:
+    filling = (b"" if x.dtype == object else 0) if value is None else np.asarray(value).item()
+    return np.pad(x, pads, constant_values=filling)
+
+
 def _select(operation: Operation, condition: Array, a: Array, b: Array) -> Array:
     return np.where(condition.reshape(condition.shape + (1,) * (a.ndim - condition.ndim)), a, b)
 
 
-@fold("SelectV2")
-def _select_broadcast(operation: Operation, condition: Array, a: Array, b: Array) -> Array:
-    return np.where(condition, a, b)
-
-
-@fold("Transpose")
-def _transpose(operation: Operation, x: Array, order: Array) -> Array:
-    return np.transpose(x, integers(order))
-
-
-@fold("BroadcastTo")
-def _broadcast(operation: Operation, x: Array, sizes: Array) -> Array:
-    return np.broadcast_to(x, integers(sizes))
-
-
-@fold("ReverseV2")
-def _reverse(operation: Operation, x: Array, axes: Array) -> Array:
-    found: Array = np.flip(x, tuple(integers(axes)))
-    return found
-
-
-@fold("GatherNd")
-def _gather(operation: Operation, x: Array, at: Array) -> Array:
-    return np.asarray(x[tuple(np.moveaxis(at, -1, 0))], x.dtype)
-
-
-@fold("Split")
-def _split(operation: Operation, axis: Array, x: Array) -> list[Array]:
-    return np.split(x, operation.attribute("num_split"), int(axis))
-
-
-@fold("SplitV")
 def _split_unevenly(operation: Operation, x: Array, sizes: Array, axis: Array) -> list[Array]:
     told = reshaped_sum(integers(sizes), x.shape[int(axis)])
     return np.split(x, np.cumsum(told)[:-1], int(axis))
 
 
-@fold("Pad PadV2")
-def _pad(operation: Operation, x: Array, pads: Array, value: Any = None) -> Array:
-    filling = (b"" if x.dtype == object else 0) if value is None else np.asarray(value).item()
-    return np.pad(x, pads, constant_values=filling)
+# By type: `(operation, *arrays)`, as it's called soonest.
+MOVED: dict[str, Callable[..., Any]] = {
+    "Reshape": lambda operation, x, sizes: np.reshape(x, integers(sizes)),
+    "ExpandDims": lambda operation, x, axis: np.expand_dims(x, integers(axis)[0]),
+    "Squeeze": lambda operation, x: np.squeeze(x, (*operation.attribute("squeeze_dims"),) or None),
+    "Transpose": lambda operation, x, order: np.transpose(x, integers(order)),
+    "BroadcastTo": lambda operation, x, sizes: np.broadcast_to(x, integers(sizes)),
+    "ReverseV2": lambda operation, x, axes: np.flip(x, tuple(integers(axes))),
+    "ConcatV2": lambda operation, *values: np.concatenate(values[:-1], int(values[-1])),
+    "Pack": lambda operation, *values: np.stack(values, operation.attribute("axis") or 0),
+    "Split": lambda operation, axis, x: np.split(x, operation.attribute("num_split"), int(axis)),
+    "SplitV": _split_unevenly,
+    "GatherNd": lambda operation, x, at: np.asarray(x[tuple(np.moveaxis(at, -1, 0))], x.dtype),
+    "Pad PadV2": _pad,
+    "Select": _select,
+    "SelectV2": lambda operation, *values: np.where(*values),
+}
+for _names, _function in MOVED.items():
+    fold(_names)(_function)

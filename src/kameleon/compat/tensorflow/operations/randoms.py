@@ -23,10 +23,10 @@ Array = np.ndarray
 _WORD = (1 << 64) - 1
 
 
-def _advanced(store: Store, state: Reference, algorithm: Any, shape: tuple[int, ...]) -> Philox:
+def _advanced(store: Store, state: Reference, algorithm: int, shape: tuple[int, ...]) -> Philox:
     """The stream of a variable (a counter, its upper half, a key), which moves on."""
-    if int(algorithm) != 1:
-        raise failure("INVALID_ARGUMENT", f"Unsupported algorithm id: {int(algorithm)}")
+    if algorithm != 1:
+        raise failure("INVALID_ARGUMENT", f"Unsupported algorithm id: {algorithm}")
     with store.waiting.changed:
         value = store.variables.value(state)
         counter, upper, key = (int(word) & _WORD for word in value[:3])
@@ -47,7 +47,7 @@ KINDS = {
 
 @host(*KINDS, references=True)
 def _of_state(
-    store: Store, operation: Operation, state: Any, algorithm: Any, sizes: Any, *limits: Any
+    store: Store, operation: Operation, state: Any, algorithm: int, sizes: Any, *limits: Any
 ) -> Array:
     shape = sizes_told(sizes)
     numbers = _advanced(store, state, algorithm, shape)
@@ -55,8 +55,8 @@ def _of_state(
 
 
 @host("RngSkip", references=True)
-def _skip(store: Store, operation: Operation, state: Any, algorithm: Any, delta: Any) -> list[Any]:
-    _advanced(store, state, algorithm, (int(delta),))
+def _skip(store: Store, state: Any, algorithm: int, delta: int) -> list[Any]:
+    _advanced(store, state, algorithm, (delta,))
     return []
 
 
@@ -80,7 +80,7 @@ def _bounded(store: Store, operation: Operation, sizes: Any, *told: Any) -> Arra
 
 
 @host("NonDeterministicInts")
-def _any_integers(store: Store, operation: Operation, sizes: Any) -> Array:
+def _any_integers(operation: Operation, sizes: Any) -> Array:
     kind, shape = np.dtype(result_type(operation)), sizes_told(sizes)
     drawn = os.urandom(int(np.prod(shape)) * kind.itemsize)
     return np.frombuffer(drawn, kind).reshape(shape).copy()

@@ -9,11 +9,10 @@ import numpy as np
 
 from kameleon.backend.calling import call
 from kameleon.graph.ir.node import Tensor as Node
-from kameleon.graph.primitives import elementwise as E
 from kameleon.graph.primitives import movement as M
 from kameleon.graph.primitives.indexing import gather
 
-from .scattering import added, by_rows, put
+from .scattering import by_rows, changed
 from .state import given_back
 from .table import PURE, effect
 from .values import sizes_of, tensor
@@ -25,26 +24,24 @@ if TYPE_CHECKING:
 
 
 @effect("ResourceGather")
-def _gather(lowering: Lowering, operation: Operation, reference: Reference, at: Any) -> Node:
-    return gather(tensor(lowering.value(reference)), tensor(lowering.value(at)), 0)
+def _gather(x: Node, at: Node) -> Node:
+    return gather(x, at, 0)
 
 
 @effect("ResourceGatherNd")
-def _gather_nd(lowering: Lowering, operation: Operation, reference: Reference, at: Any) -> Any:
-    return PURE["GatherNd"](operation, lowering.value(reference), lowering.value(at))
+def _gather_nd(operation: Operation, x: Node, at: Node) -> Any:
+    return PURE["GatherNd"](operation, x, at)
 
 
 def _changed(how: str, rows: Node, at: Node, values: Node) -> Node:
     """Rows of which some are changed; where a place is told more than once, so often."""
-    if how == "Update":
-        return put(rows, at, values)
-    if how in ("Add", "Sub"):
-        change = added(at, values, sizes_of(rows)[0])
-        return E.add(rows, change) if how == "Add" else E.sub(rows, change)
+    if how in ("Update", "Add", "Sub"):
+        return changed(how, rows, at, values)
     shape, dtype = sizes_of(rows), str(rows.dtype)
-    function = partial(_by_numpy, how)
     given = [rows, at, values]
-    found: list[Node] = call(function, given, "numpy", shapes=[shape], dtypes=[dtype])
+    found: list[Node] = call(
+        partial(_by_numpy, how), given, "numpy", shapes=[shape], dtypes=[dtype]
+    )
     return found[0]
 
 
@@ -62,10 +59,10 @@ _WAYS = ("Update", "Add", "Sub", "Mul", "Div", "Min", "Max")
 
 @effect(*(f"{by}Scatter{way}" for by in ("", "Resource") for way in _WAYS))
 def _scatter(
-    lowering: Lowering, operation: Operation, reference: Reference, at: Any, values: Any
+    lowering: Lowering, operation: Operation, reference: Reference, places: Node, given: Node
 ) -> Any:
-    rows, places = tensor(lowering.value(reference)), tensor(lowering.value(at))
-    rest, given = sizes_of(rows)[1:], tensor(lowering.value(values))
+    rows = tensor(lowering.value(reference))
+    rest = sizes_of(rows)[1:]
     if not given.shape:
         given = M.broadcast_to(given, [*sizes_of(places), *rest])
     count = int(np.prod(sizes_of(places)))
@@ -76,11 +73,11 @@ def _scatter(
 
 @effect(*(f"{by}ScatterNd{way}" for by in ("", "Resource") for way in ("Update", "Add", "Sub")))
 def _scatter_nd(
-    lowering: Lowering, operation: Operation, reference: Reference, at: Any, values: Any
+    lowering: Lowering, operation: Operation, reference: Reference, at: Node, values: Node
 ) -> Any:
     value = tensor(lowering.value(reference))
-    rows, given, count = by_rows(lowering.value(at), lowering.value(values), sizes_of(value))
+    rows, given, count = by_rows(at, values, sizes_of(value))
     flat = M.reshape(value, [count, *sizes_of(given)[1:]])
-    found = _changed(operation.type.split("ScatterNd")[1], flat, rows, given)
+    found = changed(operation.type, flat, rows, given)
     lowering.assign(reference, M.reshape(found, sizes_of(value)))
     return given_back(operation, reference)

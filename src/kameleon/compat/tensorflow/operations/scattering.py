@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from kameleon.graph.primitives.reduce import reduce_sum
 
 from .elementwise import zero
 from .table import pure
-from .values import broadcast, integer, integers, sizes_of, tensor
+from .values import broadcast, sizes_of, tensor
 
 if TYPE_CHECKING:
     from ..graph import Operation
@@ -28,13 +28,12 @@ def flat_positions(at: Node, sizes: tuple[int, ...]) -> Node:
     return reduce_sum(weighted, [len(at.shape) - 1])
 
 
-def by_rows(at: Any, values: Any, shape: tuple[int, ...]) -> tuple[Node, Node, int]:
+def by_rows(places: Node, values: Node, shape: tuple[int, ...]) -> tuple[Node, Node, int]:
     """Places as numbers of rows, and what comes there as rows; how many rows there are."""
-    places = tensor(at)
     depth = sizes_of(places)[-1]
     rows = flat_positions(places, shape[:depth])
     count = int(np.prod(sizes_of(rows)))
-    given = M.reshape(tensor(values), [count, *shape[depth:]])
+    given = M.reshape(values, [count, *shape[depth:]])
     return M.reshape(rows, [count]), given, int(np.prod(shape[:depth]))
 
 
@@ -66,45 +65,36 @@ def _along(marks: Node, like: Node) -> Node:
 
 
 @pure("ScatterNd")
-def _scatter_nd(operation: Operation, at: Any, values: Any, sizes: Any) -> Node:
-    shape = tuple(integers(sizes))
-    return M.reshape(added(*by_rows(at, values, shape)), list(shape))
+def _scatter_nd(at: Node, values: Node, sizes: list[int]) -> Node:
+    return M.reshape(added(*by_rows(at, values, tuple(sizes))), sizes)
 
 
-def _as_rows(x: Node, count: int, rest: tuple[int, ...]) -> Node:
-    return M.reshape(x, [count, *rest])
-
-
-@pure("TensorScatterAdd TensorScatterSub ScatterNdNonAliasingAdd")
-def _add(operation: Operation, x: Any, at: Any, values: Any) -> Node:
-    node = tensor(x)
-    change = M.reshape(added(*by_rows(at, values, sizes_of(node))), sizes_of(node))
-    return E.sub(node, change) if operation.type.endswith("Sub") else E.add(node, change)
-
-
-@pure("TensorScatterUpdate")
-def _update(operation: Operation, x: Any, at: Any, values: Any) -> Node:
-    node = tensor(x)
-    rows, given, count = by_rows(at, values, sizes_of(node))
-    found = put(_as_rows(node, count, sizes_of(given)[1:]), rows, given)
-    return M.reshape(found, sizes_of(node))
+@pure("TensorScatterAdd TensorScatterSub ScatterNdNonAliasingAdd TensorScatterUpdate")
+def _changed_at(operation: Operation, x: Node, at: Node, values: Node) -> Node:
+    rows, given, count = by_rows(at, values, sizes_of(x))
+    flat = M.reshape(x, [count, *sizes_of(given)[1:]])
+    return M.reshape(changed(operation.type, flat, rows, given), sizes_of(x))
 
 
 @pure("InplaceAdd InplaceSub InplaceUpdate")
-def _in_place(operation: Operation, x: Any, at: Any, values: Any) -> Node:
-    node, rows, given = tensor(x), tensor(at), tensor(values)
-    if operation.type == "InplaceUpdate":
-        return put(node, rows, given)
-    change = added(rows, given, sizes_of(node)[0])
-    return E.sub(node, change) if operation.type == "InplaceSub" else E.add(node, change)
+def _in_place(operation: Operation, x: Node, rows: Node, values: Node) -> Node:
+    return changed(operation.type, x, rows, values)
+
+
+def changed(how: str, x: Node, rows: Node, values: Node) -> Node:
+    """Rows of which some are changed, as the end of a word says: `Update`, `Add`, or `Sub`; where
+    a place is told more than once, so often.
+    """
+    if how.endswith("Update"):
+        return put(x, rows, values)
+    change = added(rows, values, sizes_of(x)[0])
+    return E.sub(x, change) if how.endswith("Sub") else E.add(x, change)
 
 
 @pure("UnsortedSegmentSum")
-def _segments(operation: Operation, x: Any, at: Any, count: Any) -> Node:
+def _segments(x: Node, places: Node, size: int) -> Node:
     """What has a number below zero counts nowhere."""
-    node, places, size = tensor(x), tensor(at), integer(count)
-    rank = len(places.shape)
     flat = M.reshape(places, [int(np.prod(sizes_of(places)))])
     flat = E.select(E.lt(flat, zero(flat)), full_like(flat, size), flat)
-    given = M.reshape(node, [sizes_of(flat)[0], *sizes_of(node)[rank:]])
+    given = M.reshape(x, [sizes_of(flat)[0], *sizes_of(x)[len(places.shape) :]])
     return M.slice_axis(added(flat, given, size + 1), 0, 0, size)

@@ -21,6 +21,7 @@ from ..lowering import OnHost
 from ..resources.waiting import Steps
 from ..variables import Reference
 from .demands import DEMANDS, demand
+from .parameters import OF_ARRAYS, OF_VALUES, adapted
 from .values import is_text
 
 if TYPE_CHECKING:
@@ -52,10 +53,17 @@ MAKERS = frozenset(
 )
 
 
-def _adding(table: dict[str, Callable[..., Any]], names: tuple[str, ...]) -> Callable[[F], F]:
+def _adding(
+    table: dict[str, Callable[..., Any]],
+    names: tuple[str, ...],
+    *parameters: Any,
+    reads: bool = False,
+) -> Callable[[F], F]:
+    """Decorates a function, which takes what its parameters say (`parameters`)."""
+
     def add(function: F) -> F:
-        for name in " ".join(names).split():
-            table[name] = function
+        taking = adapted(function, *parameters, reads=reads)
+        table.update(dict.fromkeys(" ".join(names).split(), taking))
         return function
 
     return add
@@ -63,12 +71,12 @@ def _adding(table: dict[str, Callable[..., Any]], names: tuple[str, ...]) -> Cal
 
 def pure(*names: str) -> Callable[[F], F]:
     """Decorates what some types give for values."""
-    return _adding(PURE, names)
+    return _adding(PURE, names, ("operation",), OF_VALUES)
 
 
 def effect(*names: str) -> Callable[[F], F]:
     """Decorates what some types do to variables."""
-    return _adding(EFFECTS, names)
+    return _adding(EFFECTS, names, ("lowering", "operation"), OF_VALUES, reads=True)
 
 
 def known(*names: str) -> Callable[[F], F]:
@@ -80,17 +88,17 @@ def host(*names: str, references: bool = False) -> Callable[[F], F]:
     """Decorates what some types do on the host; with `references`, they take these as they are."""
     if references:
         HOST_ON_REFERENCES.update(" ".join(names).split())
-    return _adding(HOST, names)
+    return _adding(HOST, names, ("store", "operation"), OF_VALUES)
 
 
 def compiled_if(*names: str) -> Callable[[F], F]:
     """Decorates what tells whether an operation can be compiled: else it runs on the host."""
-    return _adding(COMPILED_IF, names)
+    return _adding(COMPILED_IF, names, ("operation",), {})
 
 
 def fold(*names: str) -> Callable[[F], F]:
     """Decorates what NumPy gives for some types, where all values are known."""
-    return _adding(FOLDS, names)
+    return _adding(FOLDS, names, ("operation",), OF_ARRAYS)
 
 
 def kept(*names: str) -> Callable[[F], F]:
@@ -187,7 +195,8 @@ def is_reference(value: Any) -> bool:
 def _folded(function: Callable[..., Any], operation: Operation, values: list[Any]) -> list[Any]:
     """What NumPy gives; where it complains, the values don't fit the operation."""
     try:
-        return _listed(function(operation, *values))
+        with np.errstate(all="ignore"):
+            return _listed(function(operation, *values))
     except (ValueError, IndexError, TypeError) as error:
         message = f"{error}\n\t [[{{{{node {operation.name}}}}}]]"
         raise failure("INVALID_ARGUMENT", message) from error
