@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,9 +25,10 @@ Array = np.ndarray
 # Blocks -----------------------------------------------------------------------------------------
 
 
-@pure("SpaceToBatchND")
-def _space_to_batch(x: Node, sides: list[int], pads: Array) -> Node:
+@pure("SpaceToBatchND SpaceToBatch")
+def _space_to_batch(operation: Operation, x: Node, *told: Array) -> Node:
     """(b, s, …) to (b * blocks, s / blocks, …), padded before."""
+    sides, pads = _sides(operation, told)
     count = len(sides)
     rest = [(0, 0)] * (len(x.shape) - count - 1)
     x = M.pad(x, [(0, 0), *margins(pads), *rest])
@@ -40,14 +42,16 @@ def _space_to_batch(x: Node, sides: list[int], pads: Array) -> Node:
     return M.reshape(x, [batch * int(np.prod(sides)), *across, *inner])
 
 
-@pure("SpaceToBatch")
-def _squares_to_batch(x: Node, pads: Array, *, block_size: int) -> Node:
-    return _space_to_batch(x, [block_size] * 2, pads)
+def _sides(operation: Operation, told: Sequence[Array]) -> tuple[list[int], Array]:
+    """The sides of blocks, which are an input or else squares, and the margins."""
+    *sides, margin = told
+    return sides[0].tolist() if sides else [operation.attribute("block_size")] * 2, margin
 
 
-@pure("BatchToSpaceND")
-def _batch_to_space(x: Node, sides: list[int], crops: Array) -> Node:
+@pure("BatchToSpaceND BatchToSpace")
+def _batch_to_space(operation: Operation, x: Node, *told: Array) -> Node:
     """The way back, cropped behind."""
+    sides, crops = _sides(operation, told)
     count = len(sides)
     batch, *space = sizes_of(x)[: count + 1]
     inner = sizes_of(x)[count + 1 :]
@@ -60,11 +64,6 @@ def _batch_to_space(x: Node, sides: list[int], crops: Array) -> Node:
     for axis, (before, after) in enumerate(margins(crops), 1):
         x = M.slice_axis(x, axis, before, whole[axis - 1] - after)
     return x
-
-
-@pure("BatchToSpace")
-def _batch_to_squares(x: Node, crops: Array, *, block_size: int) -> Node:
-    return _batch_to_space(x, [block_size] * 2, crops)
 
 
 @pure("SpaceToDepth")

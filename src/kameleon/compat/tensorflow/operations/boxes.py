@@ -39,14 +39,7 @@ def _best(operation: Operation, boxes: Array, scores: Array, most: int, *limits:
     return {"4": [places, count], "5": [places, marks, count]}.get(operation.type[-1], places)
 
 
-@fold("CombinedNonMaxSuppression")
-def _best_of_classes(
-    boxes: Array, scores: Array, each: int, total: int, *limits: Any,
-    pad_per_class: bool, clip_boxes: bool,
-) -> list[Array]:  # fmt: skip
-    return B.best_of_classes(
-        boxes, scores, each, total, *limits, pad_per_class=pad_per_class, clip_boxes=clip_boxes
-    )
+fold("CombinedNonMaxSuppression")(B.best_of_classes)
 
 
 @fold("BipartiteMatch")

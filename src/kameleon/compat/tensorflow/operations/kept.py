@@ -70,14 +70,8 @@ def _write(lowering: Lowering, handle: ArrayHandle, at: Any, value: Any, flow: A
     return FLOW
 
 
-@kept("TensorArrayReadV3")
-def _read(lowering: Lowering, handle: ArrayHandle, at: Any, flow: Any) -> Any:
-    return lowering.element(handle, at)
-
-
-@kept("TensorArraySizeV3")
-def _size(lowering: Lowering, handle: ArrayHandle, flow: Any) -> Any:
-    return number_of(handle, lowering)
+kept("TensorArrayReadV3")(lambda lowering, handle, at, flow: lowering.element(handle, at))
+kept("TensorArraySizeV3")(lambda lowering, handle, flow: number_of(handle, lowering))
 
 
 @kept("TensorArrayScatterV3")
@@ -119,17 +113,14 @@ def _split(lowering: Lowering, handle: ArrayHandle, value: Any, sizes: Array, fl
     return FLOW
 
 
-@kept("TensorArrayCloseV3 StackCloseV2 StackClose")
-def _close(handle: Any) -> list[Any]:
-    return []
+kept("TensorArrayCloseV3 StackCloseV2 StackClose")(lambda handle: [])
 
 
 # Stacks -----------------------------------------------------------------------------------------
 
 
-@kept("StackV2 Stack")
-def _stack(operation: Operation, *size: Any) -> list[Any]:
-    return [StackHandle(operation.name)]
+kept("StackV2 Stack")(lambda operation, *size: StackHandle(operation.name))
+kept("StackPopV2 StackPop")(lambda lowering, handle: lowering.pop_one(handle))
 
 
 @kept("StackPushV2 StackPush")
@@ -139,8 +130,3 @@ def _push(lowering: Lowering, handle: StackHandle, value: Any) -> list[Any]:
         raise NotCompiledError("a stack that holds no numbers")
     lowering.push_one(handle, value)
     return [value]
-
-
-@kept("StackPopV2 StackPop")
-def _pop(lowering: Lowering, handle: StackHandle) -> Any:
-    return [lowering.pop_one(handle)]

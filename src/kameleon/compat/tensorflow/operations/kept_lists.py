@@ -153,14 +153,8 @@ def _sum(lowering: Lowering, *given: Any) -> Any:
 # What's in them ---------------------------------------------------------------------------------
 
 
-@kept("TensorListStack")
-def _stack(lowering: Lowering, given: Any, shape: Any) -> Tensor:
-    return lowering.whole(_array_of(lowering, given))
-
-
-@kept("TensorListLength")
-def _length(lowering: Lowering, given: Any) -> Any:
-    return number_of(_array_of(lowering, given), lowering)
+kept("TensorListStack")(lambda lowering, given, shape: lowering.whole(_array_of(lowering, given)))
+kept("TensorListLength")(lambda lowering, given: number_of(_array_of(lowering, given), lowering))
 
 
 @kept("TensorListElementShape")

@@ -15,7 +15,7 @@ from ..resources.base import Resource
 from ..shapes.rules import ShapeMismatchError, known_sizes, merged
 from .optionals import Optional
 from .table import host
-from .values import Kind, texts
+from .values import Kind, integers, texts
 
 Array = np.ndarray
 
@@ -194,19 +194,9 @@ def _set(given: TensorList, place: int, value: Any) -> TensorList:
     return given.with_items(items)
 
 
-@host("TensorListGetItem")
-def _get(given: TensorList, at: int, shape: Any) -> Any:
-    return given.item(at, shape_in(shape))
-
-
-@host("TensorListResize")
-def _resize(given: TensorList, count: int) -> TensorList:
-    return given.with_items(_resized(given.items, count))
-
-
-@host("TensorListConcatLists")
-def _joined(one: TensorList, other: TensorList) -> TensorList:
-    return one.with_items([*one.items, *other.items])
+host("TensorListGetItem")(lambda given, at, shape: given.item(int(at), shape_in(shape)))
+host("TensorListResize")(lambda given, size: given.with_items(_resized(given.items, int(size))))
+host("TensorListConcatLists")(lambda one, other: one.with_items([*one.items, *other.items]))
 
 
 @host("TensorListPushBackBatch")
@@ -220,9 +210,8 @@ def _push_batch(lists: Any, values: Array) -> Array:
 # What's in them ---------------------------------------------------------------------------------
 
 
-@host("TensorListLength")
-def _length(given: TensorList) -> np.int32:
-    return np.int32(len(given.items))
+host("TensorListLength")(lambda given: np.int32(len(given.items)))
+host("TensorListGather")(lambda given, at, shape: given.stacked(shape_in(shape), integers(at)))
 
 
 @host("TensorListElementShape")
@@ -238,11 +227,6 @@ def _stack(given: TensorList, shape: Any, *, num_elements: int | None) -> Array:
             f" {len(given.items)} elements."
         )
     return given.stacked(shape_in(shape))
-
-
-@host("TensorListGather")
-def _gather(given: TensorList, at: list[int], shape: Any) -> Array:
-    return given.stacked(shape_in(shape), at)
 
 
 @host("TensorListConcat TensorListConcatV2")

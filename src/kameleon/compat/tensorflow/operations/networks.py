@@ -148,22 +148,15 @@ def _max_pool(operation: Operation, x: Any, *told: Any) -> Node:
     return as_told(operation, pooled)
 
 
-@pure("MaxPoolGrad MaxPool3DGrad MaxPoolGradV2")
+@pure("MaxPoolGrad MaxPool3DGrad MaxPoolGradV2 MaxPoolGradGrad MaxPool3DGradGrad MaxPoolGradGradV2")
 def _max_pool_gradient(operation: Operation, x: Any, y: Any, g: Any, *told: Any) -> Node:
-    node = channels_last(operation, x)
+    """A gradient put where the maxima are; or, of the second one, what lies in it there."""
+    node, given = channels_last(operation, x), channels_last(operation, g)
     window = pool_window(operation, node, *told)
     at = P.max_pool(node, window=window).results[1]
-    found = P.unpool(channels_last(operation, g), at, dims(node)[1:-1], window)
-    return as_told(operation, found)
-
-
-@pure("MaxPoolGradGrad MaxPoolGradGradV2 MaxPool3DGradGrad")
-def _max_pool_second(operation: Operation, x: Any, y: Any, g: Any, *told: Any) -> Node:
-    """What lies in the gradient where the maxima are."""
-    node = channels_last(operation, x)
-    window = pool_window(operation, node, *told)
-    at = P.max_pool(node, window=window).results[1]
-    return as_told(operation, P.pool_pick(channels_last(operation, g), at, window=window))
+    if "GradGrad" in operation.type:
+        return as_told(operation, P.pool_pick(given, at, window=window))
+    return as_told(operation, P.unpool(given, at, dims(node)[1:-1], window))
 
 
 @pure("AvgPool AvgPool3D")

@@ -16,8 +16,7 @@ from kameleon.graph.primitives.reduce import keep, mean
 from kameleon.graph.primitives.sizes import Size, sizes_product
 
 from ..arithmetic.pictures import crops, hsv_of, mixed_at, nearest_at, projected, rgb_of
-from ..arithmetic.resizing import INTERPOLATIONS, Axis
-from ..arithmetic.spans import spans
+from ..arithmetic.resizing import INTERPOLATIONS, Axis, spans
 from .slopes import slope, slopes
 from .table import pure
 from .values import (

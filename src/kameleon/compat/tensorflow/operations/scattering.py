@@ -1,11 +1,15 @@
-"""Values that are put, or added, at places; sums by segments whose number is told."""
+"""Values at places, of tensors and of variables: put, added, taken; sums by segments whose number
+is told.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kameleon.backend.calling import call
 from kameleon.graph.ir.node import Tensor as Node
 from kameleon.graph.primitives import elementwise as E
 from kameleon.graph.primitives import indexing as I
@@ -14,11 +18,14 @@ from kameleon.graph.primitives.filling import full_like
 from kameleon.graph.primitives.reduce import reduce_sum
 
 from .elementwise import zero
-from .table import pure
+from .state import given_back
+from .table import PURE, effect, pure
 from .values import broadcast, sizes_of, tensor
 
 if TYPE_CHECKING:
     from ..graph import Operation
+    from ..lowering import Lowering
+    from ..variables import Reference
 
 
 def flat_positions(at: Node, sizes: tuple[int, ...]) -> Node:
@@ -98,3 +105,66 @@ def _segments(x: Node, places: Node, size: int) -> Node:
     flat = E.select(E.lt(flat, zero(flat)), full_like(flat, size), flat)
     given = M.reshape(x, [sizes_of(flat)[0], *sizes_of(x)[len(places.shape) :]])
     return M.slice_axis(added(flat, given, size + 1), 0, 0, size)
+
+
+# In variables -----------------------------------------------------------------------------------
+
+
+@effect("ResourceGather")
+def _gather(x: Node, at: Node) -> Node:
+    return I.gather(x, at, 0)
+
+
+@effect("ResourceGatherNd")
+def _gather_nd(operation: Operation, x: Node, at: Node) -> Any:
+    return PURE["GatherNd"](operation, x, at)
+
+
+def _rows_changed(how: str, rows: Node, at: Node, values: Node) -> Node:
+    """Rows of which some are changed; where a place is told more than once, so often."""
+    if how in ("Update", "Add", "Sub"):
+        return changed(how, rows, at, values)
+    shape, dtype = sizes_of(rows), str(rows.dtype)
+    given = [rows, at, values]
+    found: list[Node] = call(
+        partial(_by_numpy, how), given, "numpy", shapes=[shape], dtypes=[dtype]
+    )
+    return found[0]
+
+
+def _by_numpy(how: str, rows: Any, at: Any, values: Any) -> list[Any]:
+    functions = {"Mul": np.multiply, "Div": np.divide, "Min": np.minimum, "Max": np.maximum}
+    found = np.array(rows)
+    if how == "Div" and found.dtype.kind in "iu":
+        functions["Div"] = np.floor_divide
+    functions[how].at(found, np.asarray(at), np.asarray(values))
+    return [found]
+
+
+_WAYS = ("Update", "Add", "Sub", "Mul", "Div", "Min", "Max")
+
+
+@effect(*(f"{by}Scatter{way}" for by in ("", "Resource") for way in _WAYS))
+def _scatter(
+    lowering: Lowering, operation: Operation, reference: Reference, places: Node, given: Node
+) -> Any:
+    rows = tensor(lowering.value(reference))
+    rest = sizes_of(rows)[1:]
+    if not given.shape:
+        given = M.broadcast_to(given, [*sizes_of(places), *rest])
+    count = int(np.prod(sizes_of(places)))
+    flat, given = M.reshape(places, [count]), M.reshape(given, [count, *rest])
+    lowering.assign(reference, _rows_changed(operation.type.split("Scatter")[1], rows, flat, given))
+    return given_back(operation, reference)
+
+
+@effect(*(f"{by}ScatterNd{way}" for by in ("", "Resource") for way in ("Update", "Add", "Sub")))
+def _scatter_nd(
+    lowering: Lowering, operation: Operation, reference: Reference, at: Node, values: Node
+) -> Any:
+    value = tensor(lowering.value(reference))
+    rows, given, count = by_rows(at, values, sizes_of(value))
+    flat = M.reshape(value, [count, *sizes_of(given)[1:]])
+    found = changed(operation.type, flat, rows, given)
+    lowering.assign(reference, M.reshape(found, sizes_of(value)))
+    return given_back(operation, reference)

@@ -27,14 +27,8 @@ def reference_of(operation: Operation) -> Reference:
 effect("VariableV2 Variable TemporaryVariable VarHandleOp")(reference_of)
 
 
-@effect("RefIdentity")
-def _same(reference: Any) -> Any:
-    return reference
-
-
-@effect("ReadVariableOp")
-def _read(lowering: Lowering, reference: Reference) -> Any:
-    return lowering.value(reference)
+effect("RefIdentity")(lambda reference: reference)
+effect("ReadVariableOp")(lambda lowering, reference: lowering.value(reference))
 
 
 @effect("VariableShape")
