@@ -15,10 +15,10 @@ from ..failures import failure
 from ..graph import Graph, Operation, definitions, types_of
 from ..lowering import Lowering
 from ..operations import table
+from ..operations.arrays import MOVED
 from ..operations.demands import DEMANDS, demand
 from ..operations.drawing import is_seeded
 from ..operations.elementwise import AT_ONCE
-from ..operations.moving import MOVED
 from ..operations.products import REDUCTIONS
 from ..operations.values import NeedsValueError, is_text, origins
 from ..running.expansion import is_call
@@ -32,7 +32,7 @@ QUICK = frozenset(" ".join([*AT_ONCE, *REDUCTIONS]).split())
 SMALL = 4096  # numbers
 # Types that only move numbers, which NumPy does at once whatever their sizes.
 CHEAP = frozenset(" ".join(MOVED).split()) | frozenset(
-    "Slice StridedSlice Unpack Gather GatherV2 Tile Fill Range ZerosLike OnesLike Cast"
+    "Slice StridedSlice Unpack Tile Fill Range ZerosLike OnesLike Cast Select SelectV2"
     " DynamicStitch ParallelDynamicStitch".split()
 )
 KEPT = 1000  # compiled functions of an operation

@@ -34,7 +34,6 @@ from . import (  # noqa: F401
     kept_lists,
     lists,
     matrices,
-    moving,
     networks,
     optionals,
     packing,

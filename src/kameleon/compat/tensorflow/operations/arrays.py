@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -47,9 +48,8 @@ def _const(operation: Operation) -> Array:
     return np.asarray(constant(operation))
 
 
-@pure("NoOp")
-def _nothing() -> list[Any]:
-    return []
+pure("NoOp")(list)
+pure("Rank")(lambda x: np.array(len(x.shape), np.int32))
 
 
 # Shapes -----------------------------------------------------------------------------------------
@@ -58,11 +58,6 @@ def _nothing() -> list[Any]:
 @pure("Shape ShapeN")
 def _shape(*values: Any, out_type: Kind) -> list[Array]:
     return [vector_of(dims(value), out_type) for value in values]
-
-
-@pure("Rank")
-def _rank(x: Any) -> Array:
-    return np.array(len(x.shape), np.int32)
 
 
 @pure("Size")
@@ -155,7 +150,6 @@ def reshaped(sizes: list[int], total: int) -> list[int]:
     return [total // max(rest, 1) if size < 0 else size for size in sizes]
 
 
-@pure("Reshape")
 def _reshape(operation: Operation, x: Any, sizes: Any) -> Any:
     told = sizes_in(sizes)
     if None in x.shape or not all(isinstance(size, int) for size in told):
@@ -170,27 +164,11 @@ def _told(operation: Operation, sizes: list[Size]) -> list[Size]:
     return [size if known < 0 else known for size, known in zip(sizes, shape, strict=True)]
 
 
-@pure("ExpandDims")
-def _expand(x: Node, axis: list[int]) -> Node:
-    return M.expand_dims(x, axis[0] % (len(x.shape) + 1))
-
-
-@pure("Squeeze")
 def _squeeze(x: Node, *, squeeze_dims: list[int]) -> Node:
     axes = [axis % len(x.shape) for axis in squeeze_dims]
     shape = dims(x) if axes else list(sizes_of(x))
     kept = [at not in axes if axes else size != 1 for at, size in enumerate(shape)]
     return M.reshape(x, list(itertools.compress(shape, kept)))
-
-
-@pure("Transpose")
-def _transpose(x: Node, order: list[int]) -> Node:
-    return M.transpose(x, order)
-
-
-@pure("BroadcastTo")
-def _broadcast_to(x: Node, sizes: Any) -> Node:
-    return M.broadcast_to(x, sizes_in(sizes))
 
 
 @known("Tile")
@@ -206,14 +184,11 @@ def turned(x: Node, axes: list[int]) -> Node:
     return found
 
 
-@pure("ReverseV2")
-def _reverse(x: Node, axes: list[int]) -> Node:
+def _reversed(x: Node, axes: list[int]) -> Node:
     return turned(x, [axis % len(x.shape) for axis in axes])
 
 
-@pure("Reverse")
-def _reverse_marked(x: Node, marks: Array) -> Node:
-    return turned(x, np.flatnonzero(marks).tolist())
+pure("Reverse")(lambda x, marks: turned(tensor(x), np.flatnonzero(array(marks)).tolist()))
 
 
 @pure("ReverseSequence")
@@ -234,23 +209,15 @@ def _invert(operation: Operation, order: Node) -> Node:
 # Joining and cutting ----------------------------------------------------------------------------
 
 
-@pure("ConcatV2")
 def _concat(*values: Any) -> Node:
     parts = [tensor(value) for value in values[:-1]]
     return M.concatenate(parts, axis_of(values[-1], len(parts[0].shape)))
 
 
-@pure("Concat")
-def _concat_first(axis: Any, *values: Any) -> Node:
-    return _concat(*values, axis)
+pure("Concat")(lambda axis, *values: _concat(*values, axis))
+pure("ParallelConcat")(lambda *values: _concat(*values, 0))
 
 
-@pure("ParallelConcat")
-def _concat_rows(*values: Node) -> Node:
-    return M.concatenate(list(values), 0)
-
-
-@pure("Pack")
 def _pack(*values: Any, axis: int | None) -> Any:
     at = (axis or 0) % (len(values[0].shape) + 1)
     if any(is_text(value) for value in values):
@@ -269,7 +236,6 @@ def _unpack(operation: Operation, x: Any) -> list[Any]:
     ]
 
 
-@pure("Split")
 def _split(axis: Any, x: Node, *, num_split: int) -> list[Node]:
     at = axis_of(axis, len(x.shape))
     [size] = sizes_of(x, at, at + 1)
@@ -278,7 +244,6 @@ def _split(axis: Any, x: Node, *, num_split: int) -> list[Node]:
     return _cut(x, at, [size // num_split] * num_split)
 
 
-@pure("SplitV")
 def _split_unevenly(x: Node, sizes: list[int], axis: Any) -> list[Node]:
     at = axis_of(axis, len(x.shape))
     return _cut(x, at, reshaped_sum(sizes, *sizes_of(x, at, at + 1)))
@@ -310,7 +275,6 @@ def _slice(x: Any, begin: Any, sizes: Any) -> Any:
     return M.slice_(x, windows)
 
 
-@pure("Pad PadV2")
 def _pad(x: Node, pads: Array, value: Any = 0) -> Node:
     return M.pad(x, margins(pads), float(array(value)))
 
@@ -348,7 +312,6 @@ def _mirror_gradient(g: Node, pads: Array, *, mode: str) -> Node:
 # Looking up -------------------------------------------------------------------------------------
 
 
-@pure("Gather GatherV2")
 def _gather(x: Node, places: Node, axis: Any = 0, *, batch_dims: int | None) -> Node:
     batch, over = batch_dims or 0, axis_of(axis, len(x.shape))
     if not batch:
@@ -366,14 +329,12 @@ def _gather(x: Node, places: Node, axis: Any = 0, *, batch_dims: int | None) -> 
     return M.transpose(found, [*order, *range(len(order), len(found.shape))])
 
 
-@fold("Gather GatherV2")
 def _gather_known(operation: Operation, x: Array, at: Array, axis: Any = 0) -> Array:
     if batch_dims := operation.attribute("batch_dims"):
         return np.asarray(K.eval(_gather(tensor(x), tensor(at), axis, batch_dims=batch_dims)))
     return np.asarray(np.take(x, at, int(axis)))
 
 
-@pure("GatherNd")
 def _gather_nd(x: Node, places: Node) -> Node:
     depth, shape = sizes_of(places)[-1], sizes_of(x)
     flat = M.reshape(x, [int(np.prod(shape[:depth])), *shape[depth:]])
@@ -400,3 +361,60 @@ def _offsets(axis: int, *shapes: Any) -> list[Array]:
         start += int(shape[axis])
         found.append(offset)
     return found
+
+
+# Of known values --------------------------------------------------------------------------------
+
+
+def _pad_known(operation: Operation, x: Array, pads: Array, value: Any = None) -> Array:
+    filling = (b"" if x.dtype == object else 0) if value is None else np.asarray(value).item()
+    return np.pad(x, pads, constant_values=filling)
+
+
+def _split_known(operation: Operation, x: Array, sizes: Array, axis: Array) -> list[Array]:
+    told = reshaped_sum(integers(sizes), x.shape[int(axis)])
+    return np.split(x, np.cumsum(told)[:-1], int(axis))
+
+
+# By type, what K gives, and what NumPy gives for known values, strings, complex numbers:
+# `(operation, *arrays)`, as it's called soonest.
+MOVED: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
+    "Reshape": (_reshape, lambda operation, x, sizes: np.reshape(x, integers(sizes))),
+    "ExpandDims": (
+        lambda x, axis: M.expand_dims(tensor(x), integers(axis)[0] % (len(x.shape) + 1)),
+        lambda operation, x, axis: np.expand_dims(x, integers(axis)[0]),
+    ),
+    "Squeeze": (
+        _squeeze,
+        lambda operation, x: np.squeeze(x, (*operation.attribute("squeeze_dims"),) or None),
+    ),
+    "Transpose": (
+        lambda x, order: M.transpose(tensor(x), integers(order)),
+        lambda operation, x, order: np.transpose(x, integers(order)),
+    ),
+    "BroadcastTo": (
+        lambda x, sizes: M.broadcast_to(tensor(x), sizes_in(sizes)),
+        lambda operation, x, sizes: np.broadcast_to(x, integers(sizes)),
+    ),
+    "ReverseV2": (_reversed, lambda operation, x, axes: np.flip(x, tuple(integers(axes)))),
+    "ConcatV2": (
+        _concat, lambda operation, *values: np.concatenate(values[:-1], int(values[-1])),
+    ),
+    "Pack": (
+        _pack, lambda operation, *values: np.stack(values, operation.attribute("axis") or 0),
+    ),
+    "Split": (
+        _split,
+        lambda operation, axis, x: np.split(x, operation.attribute("num_split"), int(axis)),
+    ),
+    "SplitV": (_split_unevenly, _split_known),
+    "Gather GatherV2": (_gather, _gather_known),
+    "GatherNd": (
+        _gather_nd,
+        lambda operation, x, at: np.asarray(x[tuple(np.moveaxis(at, -1, 0))], x.dtype),
+    ),
+    "Pad PadV2": (_pad, _pad_known),
+}  # fmt: skip
+for _names, (_of_tensors, _of_arrays) in MOVED.items():
+    pure(_names)(_of_tensors)
+    fold(_names)(_of_arrays)

@@ -276,7 +276,8 @@ def _bucket(x: Node, *, boundaries: list[float]) -> Node:
 # Of several operands ----------------------------------------------------------------------------
 
 
-elementwise({"SelectV2": (E.select, None)})
+pure("SelectV2")(on_tensors(E.select))
+fold("SelectV2")(lambda operation, *values: np.where(*values))
 
 
 @pure("AddN AccumulateNV2")
@@ -293,6 +294,11 @@ def _select(where: Node, a: Node, b: Node) -> Node:
     if missing:
         where = broadcast_to(reshape(where, [*dims(where), *[1] * missing]), dims(a))
     return E.select(where, a, b)
+
+
+@fold("Select")
+def _select_known(operation: Operation, where: Any, a: Any, b: Any) -> np.ndarray:
+    return np.where(where.reshape(where.shape + (1,) * (a.ndim - where.ndim)), a, b)
 
 
 @pure("ClipByValue")

@@ -12,7 +12,7 @@ from kameleon.backend.calling import call
 
 from ..shapes.rules import RULES
 from .parameters import adapted
-from .table import fold, pure
+from .table import fold, listed, pure
 from .values import result_type, sizes_of, tensor
 
 if TYPE_CHECKING:
@@ -31,14 +31,14 @@ def kernel(*names: str) -> Callable[[F], F]:
         compute = adapted(function, ("operation",), {})
 
         def run(operation: Operation, *arrays: Any) -> list[Any]:
-            results = _listed(compute(operation, *map(_single, arrays)))
+            results = listed(compute(operation, *map(_single, arrays)))
             return [
                 np.asarray(x, kind) for x, kind in zip(results, _dtypes(operation), strict=True)
             ]
 
         def called(operation: Operation, *values: Any) -> Any:
             found = RULES[operation.type](operation, [sizes_of(value) for value in values])
-            shapes, dtypes = _listed(found), _dtypes(operation)
+            shapes, dtypes = listed(found), _dtypes(operation)
             given, computing = [tensor(value) for value in values], partial(run, operation)
             return call(
                 computing, given, "numpy", shapes=shapes, dtypes=dtypes, name=operation.name
@@ -59,7 +59,3 @@ def _single(x: Any) -> np.ndarray:
 
 def _dtypes(operation: Operation) -> list[str]:
     return [result_type(operation, at) for at in range(len(operation.types))]
-
-
-def _listed(found: Any) -> list[Any]:
-    return found if isinstance(found, list) else [found]

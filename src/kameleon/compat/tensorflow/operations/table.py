@@ -164,7 +164,7 @@ def computed(operation: Operation) -> Callable[..., Any] | None:
 
 def _evaluated(found: Any) -> Any:
     with K.using_engine("numpy"):
-        arrays = [K.eval(each) if K.is_tensor(each) else each for each in _listed(found)]
+        arrays = [K.eval(each) if K.is_tensor(each) else each for each in listed(found)]
     return arrays if isinstance(found, list) else arrays[0]
 
 
@@ -177,14 +177,14 @@ def lowered(lowering: Lowering, operation: Operation, given: list[Any]) -> list[
         except Exception as error:
             raise located(error, operation) from error.__cause__
     if kind in EFFECTS and (kind not in PURE or is_kept(operation)):
-        return _listed(EFFECTS[kind](lowering, operation, *given))
+        return listed(EFFECTS[kind](lowering, operation, *given))
     if kind in HANDING and (operation.types[0] in HANDLES or any(map(is_reference, given))):
         return given  # of a variable: its buffer, so that who takes it sees what was assigned
     values = [lowering.value(value) for value in given]
     are_known = all(isinstance(value, np.ndarray) and not is_text(value) for value in values)
     if kind in FOLDS and values and are_known:
         return _folded(FOLDS[kind], operation, values)
-    return _listed(PURE[kind](operation, *values))
+    return listed(PURE[kind](operation, *values))
 
 
 def is_reference(value: Any) -> bool:
@@ -196,7 +196,7 @@ def _folded(function: Callable[..., Any], operation: Operation, values: list[Any
     """What NumPy gives; where it complains, the values don't fit the operation."""
     try:
         with np.errstate(all="ignore"):
-            return _listed(function(operation, *values))
+            return listed(function(operation, *values))
     except (ValueError, IndexError, TypeError) as error:
         message = f"{error}\n\t [[{{{{node {operation.name}}}}}]]"
         raise failure("INVALID_ARGUMENT", message) from error
@@ -213,7 +213,7 @@ def run_on_host(store: Store, operation: Operation, given: list[Any]) -> list[An
         return store.call(store, graph, kind, given, operation.attributes)
     if operation.type in EFFECTS and operation.type not in HOST:
         effect = EFFECTS[operation.type]
-        return _listed(effect(OnHost(store), operation, *given))
+        return listed(effect(OnHost(store), operation, *given))
     if operation.type not in HOST_ON_REFERENCES:
         given = [
             store.variables.value(value) if _is_read(operation, place, value) else value
@@ -234,7 +234,7 @@ def run_on_host(store: Store, operation: Operation, given: list[Any]) -> list[An
         found = function(store, operation, *given)
     except Exception as error:
         raise located(error, operation) from error.__cause__
-    return Steps(found) if isinstance(found, Generator) else _listed(found)
+    return Steps(found) if isinstance(found, Generator) else listed(found)
 
 
 def _is_read(operation: Operation, place: int, value: Any) -> bool:
@@ -264,5 +264,6 @@ def located(error: Exception, operation: Operation) -> Exception:
     return type(error)(None, None, message)
 
 
-def _listed(found: Any) -> list[Any]:
+def listed(found: Any) -> list[Any]:
+    """What is given, as a list."""
     return found if isinstance(found, list) else [found]
