@@ -1,6 +1,7 @@
 """The table of operations: what each type is, in K's functions and primitives.
 
 table       looks types up; runs them on the host
+parameters  what a type's function takes, as its parameters say
 values      what operations take and give while a region is compiled
 kernels     what NumPy computes inside of a region
 the others  types by subject: compiled, or run on the host between compiled parts

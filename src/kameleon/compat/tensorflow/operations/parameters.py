@@ -42,13 +42,13 @@ def adapted(
     own = inspect.signature(function).parameters.values() if is_ours else ()
     taken = [leading.index(each.name) for each in own if each.name in leading]
     of_values = [changes.get(each.annotation) for each in own if _is_value(each, leading)]
-    of_rest = [changes.get(each.annotation) for each in own if each.kind is each.VAR_POSITIONAL]
+    rest = [changes.get(each.annotation) for each in own if each.kind is each.VAR_POSITIONAL]
     attributes = {
         each.name: OF_ATTRIBUTES.get(each.annotation, _same)
         for each in own
         if each.kind is each.KEYWORD_ONLY
     }
-    is_changing = any([*of_values, *of_rest])
+    is_changing, of_rest = any([*of_values, *rest]), rest[0] if rest else None
     if not is_changing and not attributes and len(taken) in (0, count):
         return function if taken else lambda *given: function(*given[count:])
 
@@ -56,7 +56,7 @@ def adapted(
         values: Iterable[Any] = given[count:]
         if is_changing:
             read = given[0].value if reads else _same
-            pairs = zip(values, chain(of_values, *map(repeat, of_rest)), strict=False)
+            pairs = zip(values, chain(of_values, repeat(of_rest)), strict=False)
             values = [change(read(value)) if change else value for value, change in pairs]
         told = {name: given[count - 1].attribute(name) for name in attributes}
         for name, value in told.items():

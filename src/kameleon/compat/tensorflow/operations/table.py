@@ -59,7 +59,7 @@ def _adding(
     *parameters: Any,
     reads: bool = False,
 ) -> Callable[[F], F]:
-    """Decorates a function, which takes what its parameters say (`parameters`)."""
+    """Decorates what takes of an operation what its parameters say: see `parameters.adapted`."""
 
     def add(function: F) -> F:
         taking = adapted(function, *parameters, reads=reads)
