@@ -297,7 +297,7 @@ def _select(where: Node, a: Node, b: Node) -> Node:
 
 
 @fold("Select")
-def _select_known(operation: Operation, where: Any, a: Any, b: Any) -> np.ndarray:
+def _select_known(operation: Operation, where: Any, a: Any, b: Any) -> Any:
     return np.where(where.reshape(where.shape + (1,) * (a.ndim - where.ndim)), a, b)
 
 

@@ -116,7 +116,7 @@ def _gather(x: Node, at: Node) -> Node:
 
 
 @effect("ResourceGatherNd")
-def _gather_nd(operation: Operation, x: Node, at: Node) -> Any:
+def _gather_coordinates(operation: Operation, x: Node, at: Node) -> Any:
     return PURE["GatherNd"](operation, x, at)
 
 
@@ -159,7 +159,7 @@ def _scatter(
 
 
 @effect(*(f"{by}ScatterNd{way}" for by in ("", "Resource") for way in ("Update", "Add", "Sub")))
-def _scatter_nd(
+def _scatter_coordinates(
     lowering: Lowering, operation: Operation, reference: Reference, at: Node, values: Node
 ) -> Any:
     value = tensor(lowering.value(reference))

@@ -7,7 +7,7 @@ computed by NumPy at once, where a fold says how.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -54,15 +54,13 @@ MAKERS = frozenset(
 
 
 def _adding(
-    table: dict[str, Callable[..., Any]],
-    names: tuple[str, ...],
-    *parameters: Any,
-    reads: bool = False,
-) -> Callable[[F], F]:
+    table: dict[str, Callable[..., Any]], names: tuple[str, ...], leading: tuple[str, ...],
+    changes: Mapping[str, Callable[[Any], Any]], reads: bool = False,
+) -> Callable[[F], F]:  # fmt: skip
     """Decorates what takes of an operation what its parameters say: see `parameters.adapted`."""
 
     def add(function: F) -> F:
-        taking = adapted(function, *parameters, reads=reads)
+        taking = adapted(function, leading, changes, reads)
         table.update(dict.fromkeys(" ".join(names).split(), taking))
         return function
 
