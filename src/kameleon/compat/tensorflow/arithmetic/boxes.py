@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
+from heapq import heappop, heappush
 from typing import Any
 
 import numpy as np
@@ -22,11 +24,11 @@ def matched(distances: Array, valid: int, most: int) -> list[Array]:
         most: how many pairs at most.
     """
     rows, columns = (np.full(size, -1, np.int32) for size in distances.shape)
-    waiting = Queue()
+    waiting: list[Waiting] = []
     for at in np.ndindex(valid, len(columns)):
-        waiting.push((-distances[at], at, 0))
+        heappush(waiting, Waiting(distances[at], at))
     while waiting and most:
-        _, (row, column), _ = waiting.pop()
+        row, column = heappop(waiting).box
         if rows[row] < 0 and columns[column] < 0:
             rows[row], columns[column], most = column, row, most - 1
     return [rows, columns]
@@ -52,45 +54,17 @@ def shares_of(boxes: Array) -> Shares:
     return shares
 
 
-class Queue:
-    """Boxes that wait, each with its score: the best comes first.
+@dataclass(order=True)
+class Waiting:
+    """A box that waits, or a pair: the least comes first.
 
-    Of equal ones comes first what comes first of C++'s heaps, as in TensorFlow.
+    Of equal ones comes first what comes first of heaps, of Python's as of C++'s, which TensorFlow
+    has.
     """
 
-    def __init__(self) -> None:
-        self._heap: list[tuple[Any, Any, int]] = []
-
-    def __bool__(self) -> bool:
-        return bool(self._heap)
-
-    def push(self, item: tuple[Any, Any, int]) -> None:
-        """Let a score, a box, and how many better ones it was held against wait."""
-        self._heap.append(item)
-        self._raise(len(self._heap) - 1, item)
-
-    def pop(self) -> tuple[Any, Any, int]:
-        """Take the best one."""
-        first, last = self._heap[0], self._heap.pop()
-        if self._heap:
-            self._raise(self._sunk(), last)
-        return first
-
-    def _raise(self, at: int, item: tuple[Any, Any, int]) -> None:
-        while at and self._heap[(at - 1) // 2][0] < item[0]:
-            self._heap[at] = self._heap[(at - 1) // 2]
-            at = (at - 1) // 2
-        self._heap[at] = item
-
-    def _sunk(self) -> int:
-        """Fill the first place by better children, down to a leaf; which one is free then."""
-        at, heap = 0, self._heap
-        while 2 * at + 1 < len(heap):
-            child = 2 * at + 2
-            if child == len(heap) or heap[child][0] < heap[child - 1][0]:
-                child -= 1
-            heap[at], at = heap[child], child
-        return at
+    loss: Any
+    box: Any = field(compare=False)
+    seen: int = field(compare=False, default=0)  # how many better ones it was held against
 
 
 def best(
@@ -111,15 +85,16 @@ def best(
     Source: Neubeck and Van Gool, "Efficient non-maximum suppression" (2006); Bodla et al.,
     "Soft-NMS: improving object detection with one line of code" (2017).
     """
-    waiting, kind = Queue(), scores.dtype.type
+    waiting, kind = list[Waiting](), scores.dtype.type
     for box, score in enumerate(scores):
         if score > least:
-            waiting.push((score, box, 0))
+            heappush(waiting, Waiting(-score, box))
     found: list[int] = []
     gained: list[Any] = []
     while waiting and len(found) < most:
-        score, box, seen = waiting.pop()
-        parts, left = shares(box, found[seen:]), score
+        first = heappop(waiting)
+        score, box = -first.loss, first.box
+        parts, left = shares(box, found[first.seen :]), score
         if sigma > 0:
             weights = np.where(parts < threshold, np.exp(-0.5 / sigma * parts * parts), 0)
             left = score * kind(np.prod(weights))
@@ -130,7 +105,7 @@ def best(
             found.append(box)
             gained.append(score)
         if left > least:
-            waiting.push((left, box, count))
+            heappush(waiting, Waiting(-left, box, count))
     return found, gained
 
 
@@ -152,8 +127,8 @@ def best_of_one(
 
 def best_of_classes(
     boxes: Array, scores: Array, per_class: int, total: int, threshold: float, least: float,
-    clipped: bool,
-) -> tuple[Array, Array, Array, Array]:  # fmt: skip
+    *, pad_per_class: bool, clip_boxes: bool,
+) -> list[Array]:  # fmt: skip
     """Boxes, scores, classes and their number, for each image; zeros behind the last.
 
     Args:
@@ -161,6 +136,8 @@ def best_of_classes(
         scores: (batch, boxes, classes).
     """
     batch, _, classes = scores.shape
+    if pad_per_class:
+        total = min(total, per_class * classes)
     found = np.zeros((batch, total, 6), boxes.dtype)
     counts = np.zeros(batch, "int32")
     for image in range(batch):
@@ -173,8 +150,8 @@ def best_of_classes(
         rows = sorted(rows, key=lambda row: -row[4])[:total]
         counts[image] = len(rows)
         found[image, : len(rows)] = np.reshape(np.asarray(rows, boxes.dtype), (-1, 6))
-    places = np.clip(found[..., :4], 0, 1) if clipped else found[..., :4]
-    return places, found[..., 4], found[..., 5], counts
+    places = np.clip(found[..., :4], 0, 1) if clip_boxes else found[..., :4]
+    return [places, found[..., 4], found[..., 5], counts]
 
 
 # Drawing --------------------------------------------------------------------------------------

@@ -24,21 +24,21 @@ def drawn(kind: str, numbers: Philox, shape: tuple[int, ...], dtype: str, *limit
     """Random numbers.
 
     Args:
-        kind: `Uniform`, `StandardNormal`, `TruncatedNormal`, `UniformInt`, or `FullInt`: of all.
+        kind: `Uniform`, `Normal`, `TruncatedNormal`, `UniformInt`, or `UniformFullInt`: of all.
         numbers: where they come from, from its place on.
         shape: how many.
         dtype: of which type.
         limits: of integers: the least, and what is above the largest.
     """
     count = int(np.prod(shape, dtype=np.int64))
-    if kind in ("UniformInt", "FullInt"):
+    if kind.endswith("Int"):
         found = _integers(numbers, count, dtype, *limits)
     elif kind == "TruncatedNormal":
         found = _truncated(numbers, count, dtype)
     else:
         by_block = 2 if dtype == "float64" else 4
         blocks = numbers.blocks(np.arange(-(-count // by_block)))
-        found = (_reals if kind == "Uniform" else _normal)(blocks, dtype).ravel()
+        found = (_reals if kind == "Uniform" else _pairs)(blocks, dtype).ravel()
     given: Array = found[:count].reshape(shape).astype(_known(dtype))
     return given
 
@@ -86,9 +86,6 @@ def _pairs(blocks: Array, dtype: str) -> Array:
     length = np.sqrt(-2 * np.log(np.maximum(radius, smallest)))
     angle = (2 * np.pi * turn.astype(np.float64)).astype(kind)
     return np.stack([np.sin(angle) * length, np.cos(angle) * length], -1).reshape(given.shape)
-
-
-_normal = _pairs
 
 
 def _integers(numbers: Philox, count: int, dtype: str, low: Any = None, high: Any = None) -> Array:

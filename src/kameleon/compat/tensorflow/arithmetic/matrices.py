@@ -15,11 +15,6 @@ def adjoint(a: Array) -> Array:
     return np.conj(np.swapaxes(a, -1, -2))
 
 
-def triangle(a: Array, lower: bool) -> Array:
-    """One triangle of each matrix, with its diagonal."""
-    return np.tril(a) if lower else np.triu(a)
-
-
 def eigen(a: Array) -> tuple[Array, Array]:
     """Eigenvalues, rising, and eigenvectors of symmetric matrices, whose lower triangle is read."""
     values, vectors = np.linalg.eigh(a)
@@ -53,17 +48,17 @@ def cholesky_gradient(factor: Array, g: Array) -> Array:
     return symmetric
 
 
-def least_squares(a: Array, b: Array, ridge: float, by_products: bool) -> Array:
+def least_squares(a: Array, b: Array, ridge: Any, *, fast: bool) -> Array:
     """X with the least |A X - B|² + ridge |X|²; of many such, the shortest.
 
     Args:
-        by_products: solves the normal equations; else nothing is added for `ridge`.
+        fast: solves the normal equations; else nothing is added for `ridge`.
     """
-    if not by_products:
+    if not fast:
         shortest: Array = np.linalg.pinv(a) @ b
         return shortest
     rows, columns = a.shape[-2:]
-    small = np.eye(min(rows, columns), dtype=a.dtype) * ridge
+    small = np.eye(min(rows, columns), dtype=a.dtype) * a.dtype.type(ridge)
     if rows >= columns:
         found: Array = np.linalg.solve(adjoint(a) @ a + small, adjoint(a) @ b)
     else:

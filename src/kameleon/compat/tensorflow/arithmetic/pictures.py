@@ -38,10 +38,8 @@ def crops(
 
 def _line(ends: Any, size: Any, count: int) -> Any:
     """Where along an axis the pixels of each box lie: (boxes, count)."""
-    first, behind = (
-        ends[:, :1] * K.cast(size - 1, ends.dtype),
-        ends[:, 1:] * K.cast(size - 1, ends.dtype),
-    )
+    last = K.cast(size - 1, ends.dtype)
+    first, behind = ends[:, :1] * last, ends[:, 1:] * last
     if count == 1:
         return (first + behind) * 0.5
     steps = K.constant(np.arange(count)[None], ends.dtype)

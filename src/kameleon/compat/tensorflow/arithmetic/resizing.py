@@ -1,7 +1,10 @@
-"""Images at other sizes: each axis linear, nearest, cubic or by area."""
+"""Images at other sizes: each axis linear, nearest, cubic or by area; or by a kernel, which says
+how much each old pixel adds to each new one.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,7 +16,9 @@ from kameleon.errors import ArgumentError
 from kameleon.graph.primitives import elementwise as ew
 from kameleon.graph.primitives.linalg import contract
 from kameleon.graph.primitives.movement import move_axis
-from kameleon.graph.primitives.sizes import Size, size_of
+from kameleon.graph.primitives.sizes import Size
+
+Array = np.ndarray
 
 # What places are computed with: NumPy's functions, where all sizes are known; else those of K.
 OF_NODES = SimpleNamespace(
@@ -26,6 +31,7 @@ class Axis:
 
     Attributes:
         size, wanted: float32 scalars.
+        old, numbers: those of the pixels, before and after.
         xp: where functions are looked up.
     """
 
@@ -36,11 +42,12 @@ class Axis:
         self.xp: Any = np if self.known else OF_NODES
         self.size, self.wanted = self._float(size), self._float(wanted)
         self.align, self.half = align, half
-        self.numbers = (
-            np.arange(self.wanted, dtype="float32")
-            if self.known
-            else K.cast(K.arange(wanted), "float32")
-        )
+        self.old, self.numbers = self._range(size), self._range(wanted)
+
+    def _range(self, size: Any) -> Any:
+        if self.known:
+            return np.arange(size, dtype="float32")
+        return K.cast(K.arange(size), "float32")
 
     def _float(self, size: Any) -> Any:
         return np.float32(size) if self.known else K.cast(as_tensor(size, "tf.image"), "float32")
@@ -129,15 +136,10 @@ def _kernel(d: Any, a: float, near: bool) -> Any:
 def _area(x: Any, axis: int, at: Axis) -> Any:
     """The mean over what each new pixel covers."""
     start = at.places
-    old = (
-        np.arange(at.size, dtype="float32")
-        if at.known
-        else K.cast(K.arange(size_of(x, axis)), "float32")
-    )
     left, pixel = (
-        (start[:, None], old[None])
+        (start[:, None], at.old[None])
         if at.known
-        else (K.expand_dims(start, 1), K.expand_dims(old, 0))
+        else (K.expand_dims(start, 1), K.expand_dims(at.old, 0))
     )
     # The last pixel goes on for ever.
     beyond = at.xp.maximum(pixel - (at.size - 2.0), 0.0) * 1e6
@@ -147,4 +149,60 @@ def _area(x: Any, axis: int, at: Axis) -> Any:
     return move_axis(contract(x, matrix, ((axis,), (1,))), 3, axis)
 
 
-INTERPOLATIONS = {0: _linear, 1: _nearest, 2: _cubic, 3: _area}
+INTERPOLATIONS = {"linear": _linear, "nearest": _nearest, "cubic": _cubic, "area": _area}
+
+
+# By kernels -------------------------------------------------------------------------------------
+
+
+def _lanczos(radius: float) -> Callable[[Array], Array]:
+    """Sources: Lanczos, "Applied analysis" (1956); Duchon, "Lanczos filtering" (1979)."""
+    return lambda x: np.where(x > radius, 0, np.sinc(x) * np.sinc(x / radius))
+
+
+def _cubics(a: float, b: float) -> Callable[[Array], Array]:
+    """Source: Mitchell and Netravali, "Reconstruction filters in computer graphics" (1988)."""
+
+    def kernel(x: Array) -> Array:
+        near = ((12 - 9 * a - 6 * b) * x - (18 - 12 * a - 6 * b)) * x * x + 6 - 2 * a
+        far = ((-a - 6 * b) * x + 6 * a + 30 * b) * x * x - (12 * a + 48 * b) * x + 8 * a + 24 * b
+        return np.where(x < 1, near, np.where(x < 2, far, 0)) / 6
+
+    return kernel
+
+
+# By name, how far a kernel reaches, and its value at a distance.
+KERNELS: dict[str, tuple[float, Callable[[Array], Array]]] = {
+    **{f"lanczos{radius}": (radius, _lanczos(radius)) for radius in (1, 3, 5)},
+    "gaussian": (1.5, lambda x: np.where(x < 1.5, np.exp(-2 * x * x), 0)),
+    "box": (1.0, lambda x: np.where(x < 0.5, 1.0, np.where(x == 0.5, 0.5, 0.0))),
+    "triangle": (1.0, lambda x: np.maximum(1 - x, 0)),
+    "keyscubic": (2.0, _cubics(0, 0.5)),
+    "mitchellcubic": (2.0, _cubics(1 / 3, 1 / 3)),
+}
+
+
+def spans(size: int, wanted: int, scale: float, shift: float, kernel: str, smooth: bool) -> Array:
+    """Shares of old pixels in new ones: (new, old); each row sums up to 1, or is zeros.
+
+    Args:
+        size, wanted: how many old and new pixels.
+        scale, shift: an old place x is at scale x + shift.
+        kernel: a name in `KERNELS`.
+        smooth: where images shrink, the kernel is widened.
+    """
+    radius, function = KERNELS[kernel]
+    step = np.float32(1) / np.float32(scale)
+    wide = max(step, np.float32(1)) if smooth else np.float32(1)
+    places = (np.arange(wanted, dtype=np.float32) + 0.5) * step - step * np.float32(shift)
+    reach = np.float32(radius) * wide
+    first = np.clip(np.ceil(places - reach - 0.5), 0, size - 1)
+    last = np.clip(np.floor(places + reach - 0.5), 0, size - 1)
+    old = np.arange(size, dtype=np.float32)
+    shares = function(np.abs(old + 0.5 - places[:, None]) / wide)
+    seen = (old >= first[:, None]) & (old <= last[:, None])
+    seen &= ((places >= 0) & (places <= size))[:, None]
+    shares = np.where(seen, shares, 0)
+    total = shares.sum(1, keepdims=True)
+    has = np.abs(total) >= 1000 * np.finfo(np.float32).tiny
+    return np.asarray(np.where(has, shares / np.where(has, total, 1), shares), np.float32)

@@ -15,8 +15,11 @@ from ..failures import failure
 from ..graph import Graph, Operation, definitions, types_of
 from ..lowering import Lowering
 from ..operations import table
+from ..operations.arrays import MOVED
 from ..operations.demands import DEMANDS, demand
 from ..operations.drawing import is_seeded
+from ..operations.elementwise import AT_ONCE
+from ..operations.products import REDUCTIONS
 from ..operations.values import NeedsValueError, is_text, origins
 from ..running.expansion import is_call
 from ..running.prepared import Prepared
@@ -25,17 +28,12 @@ from .signatures import Signature
 from .tensors import result
 
 # Types of which NumPy computes few numbers sooner than a compiled function is called.
-QUICK = frozenset(
-    "Add AddV2 Sub Mul RealDiv FloorDiv FloorMod Maximum Minimum Equal NotEqual Less LessEqual"
-    " Greater GreaterEqual LogicalAnd LogicalOr LogicalNot Neg Square Sqrt Sum Mean Prod Max Min"
-    " All Any".split()
-)
+QUICK = frozenset(" ".join([*AT_ONCE, *REDUCTIONS]).split())
 SMALL = 4096  # numbers
 # Types that only move numbers, which NumPy does at once whatever their sizes.
-CHEAP = frozenset(
-    "Reshape ExpandDims Squeeze Transpose Slice StridedSlice ConcatV2 Pack Unpack Split SplitV"
-    " Gather GatherV2 GatherNd Tile Pad PadV2 ReverseV2 Fill Range BroadcastTo ZerosLike OnesLike"
-    " Cast Select DynamicStitch ParallelDynamicStitch".split()
+CHEAP = frozenset(" ".join(MOVED).split()) | frozenset(
+    "Slice StridedSlice Unpack Tile Fill Range ZerosLike OnesLike Cast Select SelectV2"
+    " DynamicStitch ParallelDynamicStitch".split()
 )
 KEPT = 1000  # compiled functions of an operation
 # What stands for a name that nobody shares.

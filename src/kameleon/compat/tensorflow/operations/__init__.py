@@ -1,6 +1,7 @@
 """The table of operations: what each type is, in K's functions and primitives.
 
 table       looks types up; runs them on the host
+parameters  what a type's function takes, as its parameters say
 values      what operations take and give while a region is compiled
 kernels     what NumPy computes inside of a region
 the others  types by subject: compiled, or run on the host between compiled parts
@@ -34,7 +35,6 @@ from . import (  # noqa: F401
     kept_lists,
     lists,
     matrices,
-    moving,
     networks,
     optionals,
     packing,
@@ -45,9 +45,7 @@ from . import (  # noqa: F401
     quantized,
     queues,
     ragged,
-    randoms,
     readers,
-    rows,
     scattering,
     searching,
     sequences,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,14 +20,13 @@ from ..shapes.known import constant, reduction_axes
 from .scattering import flat_positions
 from .table import fold, known, pure
 from .values import (
+    Kind,
     UnknownSizeError,
     are_sizes_open,
     array,
     axis_of,
     broadcast,
     dims,
-    dtype_of,
-    integer,
     integers,
     is_text,
     result_type,
@@ -48,50 +48,41 @@ def _const(operation: Operation) -> Array:
     return np.asarray(constant(operation))
 
 
-@pure("NoOp")
-def _nothing(operation: Operation) -> list[Any]:
-    return []
+pure("NoOp")(list)
+pure("Rank")(lambda x: np.array(len(x.shape), np.int32))
 
 
 # Shapes -----------------------------------------------------------------------------------------
 
 
 @pure("Shape ShapeN")
-def _shape(operation: Operation, *values: Any) -> list[Array]:
-    kind = dtype_of(operation, "out_type")
-    return [vector_of(dims(value), kind) for value in values]
-
-
-@pure("Rank")
-def _rank(operation: Operation, x: Any) -> Array:
-    return np.array(len(x.shape), np.int32)
+def _shape(*values: Any, out_type: Kind) -> list[Array]:
+    return [vector_of(dims(value), out_type) for value in values]
 
 
 @pure("Size")
-def _size(operation: Operation, x: Any) -> Any:
-    size, kind = sizes_product(dims(x)), dtype_of(operation, "out_type")
-    return np.array(size, kind) if isinstance(size, int) else E.cast(size, kind)
+def _size(x: Any, *, out_type: Kind) -> Any:
+    size = sizes_product(dims(x))
+    return np.array(size, out_type) if isinstance(size, int) else E.cast(size, out_type)
 
 
 @known("BroadcastGradientArgs")
 def _reduction_axes(operation: Operation, one: Any, other: Any) -> list[Array]:
     # Two sizes that aren't known are taken as equal, as everywhere in K.
     told = ([-1 if isinstance(n, Node) else n for n in sizes_in(x)] for x in (one, other))
-    found = reduction_axes(*told)
-    return [np.array(axes, result_type(operation)) for axes in found]
+    return [np.array(axes, result_type(operation)) for axes in reduction_axes(*told)]
 
 
 @known("BroadcastArgs")
-def _broadcast_shape(operation: Operation, one: Any, other: Any) -> Array:
-    found = np.broadcast_shapes(tuple(integers(one)), tuple(integers(other)))
-    return np.array(found, result_type(operation))
+def _broadcast_shape(operation: Operation, one: list[int], other: list[int]) -> Array:
+    return np.array(np.broadcast_shapes(tuple(one), tuple(other)), result_type(operation))
 
 
 # Filled arrays ----------------------------------------------------------------------------------
 
 
 @known("Fill")
-def _fill(operation: Operation, sizes: Any, value: Any) -> Any:
+def _fill(sizes: Any, value: Any) -> Any:
     shape = sizes_in(sizes)
     if isinstance(value, Node) or isinstance(sizes, Node):
         return M.broadcast_to(tensor(value), shape)
@@ -99,22 +90,18 @@ def _fill(operation: Operation, sizes: Any, value: Any) -> Any:
 
 
 @pure("Empty")
-def _empty(operation: Operation, sizes: Any) -> Array:
-    return np.zeros(integers(sizes), dtype_of(operation, "dtype"))
+def _empty(sizes: list[int], *, dtype: Kind) -> Array:
+    return np.zeros(sizes, dtype)
 
 
 @known("ZerosLike")
 def _zeros(operation: Operation, x: Any) -> Any:
-    if None in x.shape:
-        return full_like(x, 0)
-    return np.zeros(sizes_of(x), result_type(operation))
+    return full_like(x, 0) if None in x.shape else np.zeros(sizes_of(x), result_type(operation))
 
 
 @known("OnesLike")
 def _ones(operation: Operation, x: Any) -> Any:
-    if None in x.shape:
-        return full_like(x, 1)
-    return np.ones(sizes_of(x), result_type(operation))
+    return full_like(x, 1) if None in x.shape else np.ones(sizes_of(x), result_type(operation))
 
 
 def _counts(first: Any, step: Any) -> bool:
@@ -130,9 +117,8 @@ def _range(operation: Operation, first: Any, last: Any, step: Any) -> Any:
 
 
 @pure("LinSpace")
-def _linspace(operation: Operation, first: Any, last: Any, count: Any) -> Node:
+def _linspace(start: Node, stop: Node, size: int) -> Node:
     """The last number is exact."""
-    start, stop, size = tensor(first), tensor(last), integer(count)
     steps = np.arange(size, dtype=str(start.dtype))
     grown = E.add(*broadcast(start, E.mul(*broadcast((stop - start) / max(size - 1, 1), steps))))
     at_end = tensor((np.arange(size) == size - 1) & (size > 1))
@@ -140,13 +126,12 @@ def _linspace(operation: Operation, first: Any, last: Any, count: Any) -> Node:
 
 
 @pure("OneHot")
-def _one_hot(operation: Operation, at: Any, depth: Any, on: Any, off: Any) -> Node:
-    axis = operation.attribute("axis")
+def _one_hot(at: Node, depth: int, on: Node, off: Node, *, axis: int) -> Node:
     if not -1 <= axis <= len(at.shape):
         raise ValueError(f"axis {axis} of indices with {len(at.shape)} axes")
-    hot = I.one_hot(tensor(at), integer(depth), E.constant(np.float32(0)).dtype)
+    hot = I.one_hot(at, depth, E.constant(np.float32(0)).dtype)
     where = E.gt(hot, full_like(hot, 0))
-    found = E.select(where, *(M.broadcast_to(tensor(v), dims(where)) for v in (on, off)))
+    found = E.select(where, *(M.broadcast_to(value, dims(where)) for value in (on, off)))
     return found if axis == -1 else M.move_axis(found, len(found.shape) - 1, axis)
 
 
@@ -165,7 +150,6 @@ def reshaped(sizes: list[int], total: int) -> list[int]:
     return [total // max(rest, 1) if size < 0 else size for size in sizes]
 
 
-@pure("Reshape")
 def _reshape(operation: Operation, x: Any, sizes: Any) -> Any:
     told = sizes_in(sizes)
     if None in x.shape or not all(isinstance(size, int) for size in told):
@@ -180,115 +164,65 @@ def _told(operation: Operation, sizes: list[Size]) -> list[Size]:
     return [size if known < 0 else known for size, known in zip(sizes, shape, strict=True)]
 
 
-@fold("Reshape")
-def _reshape_known(operation: Operation, x: Array, sizes: Array) -> Array:
-    return np.reshape(x, integers(sizes))
-
-
-@pure("ExpandDims")
-def _expand(operation: Operation, x: Any, axis: Any) -> Node:
-    at = integers(axis)[0] % (len(x.shape) + 1)
-    return M.expand_dims(tensor(x), at)
-
-
-@fold("ExpandDims")
-def _expand_known(operation: Operation, x: Array, axis: Array) -> Array:
-    return np.expand_dims(x, integers(axis)[0])
-
-
-@pure("Squeeze")
-def _squeeze(operation: Operation, x: Any) -> Node:
-    shape = dims(x)
-    axes = [axis % len(shape) for axis in operation.attribute("squeeze_dims")]
-    if not axes:
-        shape = list(sizes_of(x))
+def _squeeze(x: Node, *, squeeze_dims: list[int]) -> Node:
+    axes = [axis % len(x.shape) for axis in squeeze_dims]
+    shape = dims(x) if axes else list(sizes_of(x))
     kept = [at not in axes if axes else size != 1 for at, size in enumerate(shape)]
-    sizes = [size for size, keep in zip(shape, kept, strict=True) if keep]
-    return M.reshape(tensor(x), sizes)
-
-
-@fold("Squeeze")
-def _squeeze_known(operation: Operation, x: Array) -> Array:
-    return np.squeeze(x, tuple(operation.attribute("squeeze_dims")) or None)
-
-
-@pure("Transpose")
-def _transpose(operation: Operation, x: Any, order: Any) -> Node:
-    return M.transpose(tensor(x), integers(order))
-
-
-@pure("BroadcastTo")
-def _broadcast_to(operation: Operation, x: Any, sizes: Any) -> Node:
-    return M.broadcast_to(tensor(x), sizes_in(sizes))
+    return M.reshape(x, list(itertools.compress(shape, kept)))
 
 
 @known("Tile")
-def _tile(operation: Operation, x: Any, counts: Any) -> Any:
+def _tile(x: Any, counts: Any) -> Any:
     if isinstance(x, Node) or isinstance(counts, Node):
         return K.tile(tensor(x), sizes_in(counts))
     return np.tile(x, integers(counts))
 
 
-@pure("ReverseV2")
-def _reverse(operation: Operation, x: Any, axes: Any) -> Any:
-    node = tensor(x)
-    over = [axis % len(node.shape) for axis in integers(axes)]
-    return K.reverse(node, over) if over else node
+def turned(x: Node, axes: list[int]) -> Node:
+    """A tensor whose elements come in the other order along some axes."""
+    found: Node = K.reverse(x, axes) if axes else x
+    return found
+
+
+def _reversed(x: Node, axes: list[int]) -> Node:
+    return turned(x, [axis % len(x.shape) for axis in axes])
+
+
+pure("Reverse")(lambda x, marks: turned(tensor(x), np.flatnonzero(array(marks)).tolist()))
 
 
 @pure("ReverseSequence")
-def _reverse_sequences(operation: Operation, x: Any, lengths: Any) -> Node:
-    time, batch = operation.attribute("seq_dim"), operation.attribute("batch_dim")
-    node, count = tensor(x), E.cast(tensor(lengths), "int32")
-    shape = dims(node)
-    at = M.iota(shape, time, "int32")
-    sizes = [size if axis == batch else 1 for axis, size in enumerate(shape)]
+def _reverse_sequences(x: Node, lengths: Node, *, seq_dim: int, batch_dim: int) -> Node:
+    shape = dims(x)
+    at, count = M.iota(shape, seq_dim, "int32"), E.cast(lengths, "int32")
+    sizes = [size if axis == batch_dim else 1 for axis, size in enumerate(shape)]
     count = M.broadcast_to(M.reshape(count, sizes), shape)
-    turned = E.sub(E.sub(count, full_like(count, 1)), at)
-    return I.take_along(node, E.select(E.lt(at, count), turned, at), time)
+    mirrored = E.sub(E.sub(count, full_like(count, 1)), at)
+    return I.take_along(x, E.select(E.lt(at, count), mirrored, at), seq_dim)
 
 
 @pure("InvertPermutation")
-def _invert(operation: Operation, order: Any) -> Node:
-    return E.cast(I.argsort(tensor(order), axis=0), result_type(operation))
+def _invert(operation: Operation, order: Node) -> Node:
+    return E.cast(I.argsort(order, axis=0), result_type(operation))
 
 
 # Joining and cutting ----------------------------------------------------------------------------
 
 
-@pure("ConcatV2")
-def _concat(operation: Operation, *values: Any) -> Node:
+def _concat(*values: Any) -> Node:
     parts = [tensor(value) for value in values[:-1]]
     return M.concatenate(parts, axis_of(values[-1], len(parts[0].shape)))
 
 
-@pure("Concat")
-def _concat_first(operation: Operation, axis: Any, *values: Any) -> Node:
-    return _concat(operation, *values, axis)
+pure("Concat")(lambda axis, *values: _concat(*values, axis))
+pure("ParallelConcat")(lambda *values: _concat(*values, 0))
 
 
-@pure("ParallelConcat")
-def _concat_rows(operation: Operation, *values: Any) -> Node:
-    return M.concatenate([tensor(value) for value in values], 0)
-
-
-@fold("ConcatV2")
-def _concat_known(operation: Operation, *values: Array) -> Array:
-    return np.concatenate(values[:-1], int(values[-1]))
-
-
-@pure("Pack")
-def _pack(operation: Operation, *values: Any) -> Any:
-    rank = len(values[0].shape) + 1
-    at = (operation.attribute("axis") or 0) % rank
+def _pack(*values: Any, axis: int | None) -> Any:
+    at = (axis or 0) % (len(values[0].shape) + 1)
     if any(is_text(value) for value in values):
         return np.stack([np.asarray(value, object) for value in values], at)
     return M.stack([tensor(value) for value in values], at)
-
-
-@fold("Pack")
-def _pack_known(operation: Operation, *values: Array) -> Array:
-    return np.stack(values, operation.attribute("axis") or 0)
 
 
 @known("Unpack")
@@ -296,26 +230,25 @@ def _unpack(operation: Operation, x: Any) -> list[Any]:
     at = (operation.attribute("axis") or 0) % len(x.shape)
     if not isinstance(x, Node):
         return [np.asarray(part) for part in np.moveaxis(x, at, 0)]
-    rest = [size for axis, size in enumerate(dims(x)) if axis != at]
-    count = operation.attribute("num")
-    return [M.reshape(M.slice_axis(x, at, i, i + 1), rest) for i in range(count)]
+    rest = [size for place, size in enumerate(dims(x)) if place != at]
+    return [
+        M.reshape(M.slice_axis(x, at, i, i + 1), rest) for i in range(operation.attribute("num"))
+    ]
 
 
-@pure("Split")
-def _split(operation: Operation, axis: Any, x: Any) -> list[Node]:
-    count, at = operation.attribute("num_split"), axis_of(axis, len(x.shape))
+def _split(axis: Any, x: Node, *, num_split: int) -> list[Node]:
+    at = axis_of(axis, len(x.shape))
     [size] = sizes_of(x, at, at + 1)
-    if size % count:
-        raise ValueError(f"{size} along axis {at} aren't {count} equal parts")
-    return _cut(tensor(x), at, [size // count] * count)
+    if size % num_split:
+        raise ValueError(f"{size} along axis {at} aren't {num_split} equal parts")
+    return _cut(x, at, [size // num_split] * num_split)
 
 
-@pure("SplitV")
-def _split_unevenly(operation: Operation, x: Any, sizes: Any, axis: Any) -> list[Node]:
-    if operation.attribute("num_split") == 1:
-        return [tensor(x)]  # whatever its size is said to be
-    at, told = axis_of(axis, len(x.shape)), integers(sizes)
-    return _cut(tensor(x), at, reshaped_sum(told, *sizes_of(x, at, at + 1)))
+def _split_unevenly(x: Node, sizes: list[int], axis: Any, *, num_split: int) -> list[Node]:
+    if num_split == 1:
+        return [x]  # whatever its size is said to be
+    at = axis_of(axis, len(x.shape))
+    return _cut(x, at, reshaped_sum(sizes, *sizes_of(x, at, at + 1)))
 
 
 def reshaped_sum(sizes: list[int], total: int) -> list[int]:
@@ -325,13 +258,12 @@ def reshaped_sum(sizes: list[int], total: int) -> list[int]:
 
 
 def _cut(x: Node, axis: int, sizes: list[int]) -> list[Node]:
-    ends = np.cumsum([0, *sizes])
-    pairs = itertools.pairwise(ends)
-    return [M.slice_axis(x, axis, int(start), int(end)) for start, end in pairs]
+    ends = itertools.accumulate(sizes, initial=0)
+    return [M.slice_axis(x, axis, start, end) for start, end in itertools.pairwise(ends)]
 
 
 @known("Slice")
-def _slice(operation: Operation, x: Any, begin: Any, sizes: Any) -> Any:
+def _slice(x: Any, begin: Any, sizes: Any) -> Any:
     starts, counts, shape = integers(begin), integers(sizes), x.shape
     parts = list(zip(starts, counts, shape, strict=True))
     if any(size is None and (start or n >= 0) for start, n, size in parts):
@@ -345,73 +277,74 @@ def _slice(operation: Operation, x: Any, begin: Any, sizes: Any) -> Any:
     return M.slice_(x, windows)
 
 
-@pure("Pad PadV2")
-def _pad(operation: Operation, x: Any, pads: Any, value: Any = 0) -> Node:
-    margins = [(int(before), int(after)) for before, after in array(pads)]
-    return M.pad(tensor(x), margins, float(array(value)))
+def _pad(x: Node, pads: Array, value: Any = 0) -> Node:
+    return M.pad(x, margins(pads), float(array(value)))
+
+
+def margins(pads: Array) -> list[tuple[int, int]]:
+    """How much is put before and behind each axis."""
+    return [(int(before), int(after)) for before, after in pads]
 
 
 @pure("MirrorPad")
-def _mirror(operation: Operation, x: Any, pads: Any) -> Node:
-    return mirrored(x, pads, operation.attribute("mode"))
-
-
-def mirrored(x: Any, pads: Any, kind: bytes) -> Node:
+def mirrored(x: Node, pads: Array, *, mode: str) -> Node:
     """A tensor with margins that mirror it."""
-    mode: Any = {b"REFLECT": "reflect", b"SYMMETRIC": "symmetric"}[kind]
-    node = tensor(x)
-    for axis, margin in enumerate(array(pads)):
-        most = sizes_of(node)[axis] - (mode == "reflect")
+    for axis, margin in enumerate(margins(pads)):
+        size = sizes_of(x)[axis]
+        most = size - (mode == "REFLECT")
         if max(margin) > most:
-            raise ValueError(f"axis {axis} is mirrored by {most} at most, not by {margin}")
-        at = np.pad(np.arange(sizes_of(node)[axis]), tuple(map(int, margin)), mode=mode)
-        node = I.gather(node, tensor(at.astype(np.int32)), axis)
-    return node
+            raise ValueError(f"axis {axis} is mirrored by {most} at most, not by {pads[axis]}")
+        x = I.gather(x, tensor(_mirrored_places(size, margin, mode)), axis)
+    return x
+
+
+def _mirrored_places(size: int, margin: tuple[int, int], mode: str) -> Array:
+    way: Any = mode.lower()
+    return np.pad(np.arange(size, dtype=np.int32), margin, mode=way)
+
+
+@pure("MirrorPadGrad")
+def _mirror_gradient(g: Node, pads: Array, *, mode: str) -> Node:
+    for axis, margin in enumerate(margins(pads)):
+        size = sizes_of(g)[axis] - sum(margin)
+        g = I.scatter_add(g, tensor(_mirrored_places(size, margin, mode)), size, axis)
+    return g
 
 
 # Looking up -------------------------------------------------------------------------------------
 
 
-@pure("Gather GatherV2")
-def _gather(operation: Operation, x: Any, at: Any, axis: Any = 0) -> Node:
-    node, places, batch = tensor(x), tensor(at), operation.attribute("batch_dims") or 0
-    over = axis_of(axis, len(node.shape))
+def _gather(x: Node, places: Node, axis: Any = 0, *, batch_dims: int | None) -> Node:
+    batch, over = batch_dims or 0, axis_of(axis, len(x.shape))
     if not batch:
-        return I.gather(node, places, over)
-    shape = sizes_of(node)
+        return I.gather(x, places, over)
+    shape = sizes_of(x)
     front, before, inner = shape[:batch], shape[batch:over], sizes_of(places)[batch:]
     rows = int(np.prod(front))
-    node = M.move_axis(node, over, batch)
-    node = M.reshape(node, [rows * shape[over], *before, *shape[over + 1 :]])
+    x = M.move_axis(x, over, batch)
+    x = M.reshape(x, [rows * shape[over], *before, *shape[over + 1 :]])
     starts = np.arange(rows) * shape[over]
     starts = starts.reshape(*front, *[1] * len(inner)).astype(str(places.dtype))
-    found = I.gather(node, E.add(*broadcast(places, starts)), 0)
+    found = I.gather(x, E.add(*broadcast(places, starts)), 0)
     first = range(batch + len(inner), batch + len(inner) + len(before))
     order = [*range(batch), *first, *range(batch, batch + len(inner))]
     return M.transpose(found, [*order, *range(len(order), len(found.shape))])
 
 
-@fold("Gather GatherV2")
 def _gather_known(operation: Operation, x: Array, at: Array, axis: Any = 0) -> Array:
-    batch = operation.attribute("batch_dims") or 0
-    return (
-        np.asarray(np.take(x, at, int(axis)))
-        if not batch
-        else np.asarray(K.eval(_gather(operation, x, at, axis)))
-    )
+    if batch_dims := operation.attribute("batch_dims"):
+        return np.asarray(K.eval(_gather(tensor(x), tensor(at), axis, batch_dims=batch_dims)))
+    return np.asarray(np.take(x, at, int(axis)))
 
 
-@pure("GatherNd")
-def _gather_nd(operation: Operation, x: Any, at: Any) -> Node:
-    node, places = tensor(x), tensor(at)
-    depth, shape = sizes_of(places)[-1], sizes_of(node)
-    flat = M.reshape(node, [int(np.prod(shape[:depth])), *shape[depth:]])
+def _gather_nd(x: Node, places: Node) -> Node:
+    depth, shape = sizes_of(places)[-1], sizes_of(x)
+    flat = M.reshape(x, [int(np.prod(shape[:depth])), *shape[depth:]])
     return I.gather(flat, flat_positions(places, shape[:depth]), 0)
 
 
 @pure("UnravelIndex")
-def _unravel(operation: Operation, at: Any, dims: Any) -> Node:
-    places, sizes = tensor(at), integers(dims)
+def _unravel(places: Node, sizes: list[int]) -> Node:
     if len(places.shape) > 1:
         raise ValueError("The indices can only be scalar or vector")
     parts = []
@@ -422,11 +355,68 @@ def _unravel(operation: Operation, at: Any, dims: Any) -> Node:
 
 
 @known("ConcatOffset")
-def _offsets(operation: Operation, axis: Any, *shapes: Any) -> list[Array]:
-    at, found, start = integer(axis), [], 0
+def _offsets(axis: int, *shapes: Any) -> list[Array]:
+    found, start = [], 0
     for shape in map(array, shapes):
         offset = np.zeros(len(shape), np.int32)
-        offset[at] = start
-        start += int(shape[at])
+        offset[axis] = start
+        start += int(shape[axis])
         found.append(offset)
     return found
+
+
+# Of known values --------------------------------------------------------------------------------
+
+
+def _pad_known(operation: Operation, x: Array, pads: Array, value: Any = None) -> Array:
+    filling = (b"" if x.dtype == object else 0) if value is None else np.asarray(value).item()
+    return np.pad(x, pads, constant_values=filling)
+
+
+def _split_known(operation: Operation, x: Array, sizes: Array, axis: Array) -> list[Array]:
+    told = reshaped_sum(integers(sizes), x.shape[int(axis)])
+    return np.split(x, np.cumsum(told)[:-1], int(axis))
+
+
+# By type, what K gives, and what NumPy gives for known values, strings, complex numbers:
+# `(operation, *arrays)`, as it's called soonest.
+MOVED: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
+    "Reshape": (_reshape, lambda operation, x, sizes: np.reshape(x, integers(sizes))),
+    "ExpandDims": (
+        lambda x, axis: M.expand_dims(tensor(x), integers(axis)[0] % (len(x.shape) + 1)),
+        lambda operation, x, axis: np.expand_dims(x, integers(axis)[0]),
+    ),
+    "Squeeze": (
+        _squeeze,
+        lambda operation, x: np.squeeze(x, (*operation.attribute("squeeze_dims"),) or None),
+    ),
+    "Transpose": (
+        lambda x, order: M.transpose(tensor(x), integers(order)),
+        lambda operation, x, order: np.transpose(x, integers(order)),
+    ),
+    "BroadcastTo": (
+        lambda x, sizes: M.broadcast_to(tensor(x), sizes_in(sizes)),
+        lambda operation, x, sizes: np.broadcast_to(x, integers(sizes)),
+    ),
+    "ReverseV2": (_reversed, lambda operation, x, axes: np.flip(x, tuple(integers(axes)))),
+    "ConcatV2": (
+        _concat, lambda operation, *values: np.concatenate(values[:-1], int(values[-1])),
+    ),
+    "Pack": (
+        _pack, lambda operation, *values: np.stack(values, operation.attribute("axis") or 0),
+    ),
+    "Split": (
+        _split,
+        lambda operation, axis, x: np.split(x, operation.attribute("num_split"), int(axis)),
+    ),
+    "SplitV": (_split_unevenly, _split_known),
+    "Gather GatherV2": (_gather, _gather_known),
+    "GatherNd": (
+        _gather_nd,
+        lambda operation, x, at: np.asarray(x[tuple(np.moveaxis(at, -1, 0))], x.dtype),
+    ),
+    "Pad PadV2": (_pad, _pad_known),
+}  # fmt: skip
+for _names, (_of_tensors, _of_arrays) in MOVED.items():
+    pure(_names)(_of_tensors)
+    fold(_names)(_of_arrays)

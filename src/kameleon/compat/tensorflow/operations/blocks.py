@@ -2,87 +2,73 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kameleon import backend as K
-from kameleon.graph.ir.node import Tensor
+from kameleon.graph.ir.node import Tensor as Node
 from kameleon.graph.primitives import indexing as I
 from kameleon.graph.primitives import movement as M
 
+from .arrays import margins
 from .networks import as_told, channels_last
 from .table import pure
-from .values import array, integers, sizes_of, tensor
+from .values import sizes_of, tensor
 
 if TYPE_CHECKING:
     from ..graph import Operation
+
+Array = np.ndarray
 
 
 # Blocks -----------------------------------------------------------------------------------------
 
 
-@pure("SpaceToBatchND")
-def _space_to_batch(operation: Operation, x: Any, block: Any, pads: Any) -> Tensor:
+@pure("SpaceToBatchND SpaceToBatch")
+def _space_to_batch(operation: Operation, x: Node, *told: Array) -> Node:
     """(b, s, …) to (b * blocks, s / blocks, …), padded before."""
-    return space_to_batch(x, integers(block), pads)
-
-
-@pure("SpaceToBatch")
-def _squares_to_batch(operation: Operation, x: Any, pads: Any) -> Tensor:
-    return space_to_batch(x, [operation.attribute("block_size")] * 2, pads)
-
-
-def space_to_batch(x: Any, sides: list[int], pads: Any) -> Tensor:
-    """Blocks of space as batches."""
-    node = tensor(x)
+    sides, pads = _sides(operation, told)
     count = len(sides)
-    margins = [(int(a), int(b)) for a, b in array(pads)]
-    rest = [(0, 0)] * (len(node.shape) - count - 1)
-    node = M.pad(node, [(0, 0), *margins, *rest])
-    batch, *space = sizes_of(node)[: count + 1]
-    inner = sizes_of(node)[count + 1 :]
-    cut = [part for size, side in zip(space, sides, strict=True) for part in (size // side, side)]
-    node = M.reshape(node, [batch, *cut, *inner])
-    within = [2 + 2 * at for at in range(count)]
-    across = [1 + 2 * at for at in range(count)]
-    last = range(1 + 2 * count, len(node.shape))
-    node = M.transpose(node, [*within, 0, *across, *last])
-    across_sizes = [size // side for size, side in zip(space, sides, strict=True)]
-    return M.reshape(node, [batch * int(np.prod(sides)), *across_sizes, *inner])
+    rest = [(0, 0)] * (len(x.shape) - count - 1)
+    x = M.pad(x, [(0, 0), *margins(pads), *rest])
+    batch, *space = sizes_of(x)[: count + 1]
+    inner = sizes_of(x)[count + 1 :]
+    across = [size // side for size, side in zip(space, sides, strict=True)]
+    cut = [part for pair in zip(across, sides, strict=True) for part in pair]
+    x = M.reshape(x, [batch, *cut, *inner])
+    order = [*range(2, 2 * count + 1, 2), 0, *range(1, 2 * count + 1, 2)]
+    x = M.transpose(x, [*order, *range(1 + 2 * count, len(x.shape))])
+    return M.reshape(x, [batch * int(np.prod(sides)), *across, *inner])
 
 
-@pure("BatchToSpaceND")
-def _batch_to_space(operation: Operation, x: Any, block: Any, crops: Any) -> Tensor:
+def _sides(operation: Operation, told: Sequence[Array]) -> tuple[list[int], Array]:
+    """The sides of blocks, which are an input or else squares, and the margins."""
+    *sides, margin = told
+    return sides[0].tolist() if sides else [operation.attribute("block_size")] * 2, margin
+
+
+@pure("BatchToSpaceND BatchToSpace")
+def _batch_to_space(operation: Operation, x: Node, *told: Array) -> Node:
     """The way back, cropped behind."""
-    return batch_to_space(x, integers(block), crops)
-
-
-@pure("BatchToSpace")
-def _batch_to_squares(operation: Operation, x: Any, crops: Any) -> Tensor:
-    return batch_to_space(x, [operation.attribute("block_size")] * 2, crops)
-
-
-def batch_to_space(x: Any, sides: list[int], crops: Any) -> Tensor:
-    """Batches as blocks of space."""
-    node = tensor(x)
+    sides, crops = _sides(operation, told)
     count = len(sides)
-    batch, *space = sizes_of(node)[: count + 1]
-    inner = sizes_of(node)[count + 1 :]
+    batch, *space = sizes_of(x)[: count + 1]
+    inner = sizes_of(x)[count + 1 :]
     batch //= int(np.prod(sides))
-    node = M.reshape(node, [*sides, batch, *space, *inner])
+    x = M.reshape(x, [*sides, batch, *space, *inner])
     pairs = [axis for at in range(count) for axis in (count + 1 + at, at)]
-    node = M.transpose(node, [count, *pairs, *range(2 * count + 1, len(node.shape))])
+    x = M.transpose(x, [count, *pairs, *range(2 * count + 1, len(x.shape))])
     whole = [size * side for size, side in zip(space, sides, strict=True)]
-    node = M.reshape(node, [batch, *whole, *inner])
-    for axis, (before, after) in enumerate(array(crops), 1):
-        node = M.slice_axis(node, axis, int(before), whole[axis - 1] - int(after))
-    return node
+    x = M.reshape(x, [batch, *whole, *inner])
+    for axis, (before, after) in enumerate(margins(crops), 1):
+        x = M.slice_axis(x, axis, before, whole[axis - 1] - after)
+    return x
 
 
 @pure("SpaceToDepth")
-def _space_to_depth(operation: Operation, x: Any) -> Tensor:
-    side, node = operation.attribute("block_size"), channels_last(operation, x)
+def _space_to_depth(operation: Operation, x: Any, *, block_size: int) -> Node:
+    side, node = block_size, channels_last(operation, x)
     batch, rows, columns, depth = sizes_of(node)
     node = M.reshape(node, [batch, rows // side, side, columns // side, side, depth])
     node = M.transpose(node, [0, 1, 3, 2, 4, 5])
@@ -91,60 +77,37 @@ def _space_to_depth(operation: Operation, x: Any) -> Tensor:
 
 
 @pure("DepthToSpace")
-def _depth_to_space(operation: Operation, x: Any) -> Tensor:
-    side, node = operation.attribute("block_size"), channels_last(operation, x)
+def _depth_to_space(operation: Operation, x: Any, *, block_size: int) -> Node:
+    side, node = block_size, channels_last(operation, x)
     batch, rows, columns, depth = sizes_of(node)
-    node = M.reshape(node, [batch, rows, columns, side, side, depth // side**2])
+    depth //= side**2
+    node = M.reshape(node, [batch, rows, columns, side, side, depth])
     node = M.transpose(node, [0, 1, 3, 2, 4, 5])
-    return as_told(
-        operation, M.reshape(node, [batch, rows * side, columns * side, depth // side**2])
-    )
+    return as_told(operation, M.reshape(node, [batch, rows * side, columns * side, depth]))
 
 
 # Turning ----------------------------------------------------------------------------------------
 
 
 @pure("Roll")
-def _roll(operation: Operation, x: Any, shift: Any, axes: Any) -> Tensor:
-    node = tensor(x)
-    for by, axis in zip(integers(shift), integers(axes), strict=True):
-        at = axis % len(node.shape)
-        places = np.roll(np.arange(sizes_of(node)[at], dtype=np.int32), by)
-        node = I.gather(node, tensor(places), at)
-    return node
-
-
-@pure("MirrorPadGrad")
-def _mirror_gradient(operation: Operation, g: Any, pads: Any) -> Tensor:
-    mode: Any = {b"REFLECT": "reflect", b"SYMMETRIC": "symmetric"}[operation.attribute("mode")]
-    node = tensor(g)
-    for axis, (before, after) in enumerate(array(pads)):
-        size = sizes_of(node)[axis] - int(before) - int(after)
-        at = np.pad(np.arange(size), (int(before), int(after)), mode=mode).astype(np.int32)
-        node = I.scatter_add(node, tensor(at), size, axis)
-    return node
-
-
-@pure("Reverse")
-def _reverse(operation: Operation, x: Any, marks: Any) -> Any:
-    axes = np.flatnonzero(array(marks)).tolist()
-    return K.reverse(tensor(x), axes) if axes else x
+def _roll(x: Node, shifts: list[int], axes: list[int]) -> Node:
+    for by, axis in zip(shifts, axes, strict=True):
+        at = axis % len(x.shape)
+        x = I.gather(x, tensor(np.roll(np.arange(sizes_of(x)[at], dtype=np.int32), by)), at)
+    return x
 
 
 # Layouts ----------------------------------------------------------------------------------------
 
 
 @pure("DataFormatVecPermute")
-def _permuted(operation: Operation, x: Any) -> Tensor:
+def _permuted(x: Node, *, src_format: str, dst_format: str) -> Node:
     """A vector with a number for each axis, or the rows of such numbers, in another layout."""
-    source, target = (operation.attribute(f"{name}_format") for name in ("src", "dst"))
-    return I.gather(tensor(x), tensor(np.array([source.index(axis) for axis in target])), 0)
+    return I.gather(x, tensor(np.array([src_format.index(axis) for axis in dst_format])), 0)
 
 
 @pure("DataFormatDimMap")
-def _mapped(operation: Operation, x: Any) -> Tensor:
+def _mapped(x: Node, *, src_format: str, dst_format: str) -> Node:
     """Numbers of axes in another layout."""
-    source, target = (operation.attribute(f"{name}_format") for name in ("src", "dst"))
-    node = tensor(x)
-    table = np.array([target.index(axis) for axis in source]).astype(str(node.dtype))
-    return I.gather(tensor(table), node % len(source), 0)
+    table = np.array([dst_format.index(axis) for axis in src_format]).astype(str(x.dtype))
+    return I.gather(tensor(table), x % len(src_format), 0)

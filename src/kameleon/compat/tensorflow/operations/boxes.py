@@ -18,68 +18,44 @@ if TYPE_CHECKING:
 Array = np.ndarray
 
 
-def _chosen(operation: Operation, shares: B.Shares, scores: Array, *told: Any) -> list[Array]:
-    """The best boxes and their scores, as an operation says by inputs, or else by attributes."""
-    most, *limits = told
+@fold(
+    "NonMaxSuppression NonMaxSuppressionV2 NonMaxSuppressionV3 NonMaxSuppressionV4"
+    " NonMaxSuppressionV5 NonMaxSuppressionWithOverlaps"
+)
+def _best(operation: Operation, boxes: Array, scores: Array, most: int, *limits: Any) -> Any:
+    """The best boxes, for some types their scores and number, as inputs or else attributes say."""
     threshold = limits[0] if limits else operation.attribute("iou_threshold")
     least = limits[1] if len(limits) > 1 else np.finfo(scores.dtype).min
     sigma = float(limits[2]) if len(limits) > 2 else 0.0
-    if int(most) < 0 or not 0 <= float(threshold) <= 1 or sigma < 0:
+    if most < 0 or not 0 <= float(threshold) <= 1 or sigma < 0:
         raise failure("INVALID_ARGUMENT", f"{most} boxes, overlaps {threshold}, sigma {sigma}")
-    found, gained = B.best(shares, scores, int(most), float(threshold), float(least), sigma)
-    count, size = len(found), len(found)
-    if operation.attribute("pad_to_max_output_size"):
-        size = int(most)
+    is_table = operation.type.endswith("Overlaps")
+    shares = (lambda one, others: boxes[one, others]) if is_table else B.shares_of(boxes)
+    found, gained = B.best(shares, scores, most, float(threshold), float(least), sigma)
+    size = most if operation.attribute("pad_to_max_output_size") else len(found)
     places, marks = np.zeros(size, np.int32), np.zeros(size, scores.dtype)
-    places[:count], marks[:count] = found, gained
-    return [places, marks, np.array(count, np.int32)]
+    places[: len(found)], marks[: len(found)] = found, gained
+    count = np.array(len(found), np.int32)
+    return {"4": [places, count], "5": [places, marks, count]}.get(operation.type[-1], places)
 
 
-@fold("NonMaxSuppression NonMaxSuppressionV2 NonMaxSuppressionV3")
-def _best(operation: Operation, boxes: Array, scores: Array, *told: Any) -> Array:
-    return _chosen(operation, B.shares_of(boxes), scores, *told)[0]
-
-
-@fold("NonMaxSuppressionV4")
-def _best_padded(operation: Operation, boxes: Array, scores: Array, *told: Any) -> list[Array]:
-    places, _, count = _chosen(operation, B.shares_of(boxes), scores, *told)
-    return [places, count]
-
-
-@fold("NonMaxSuppressionV5")
-def _best_scored(operation: Operation, boxes: Array, scores: Array, *told: Any) -> list[Array]:
-    return _chosen(operation, B.shares_of(boxes), scores, *told)
-
-
-@fold("NonMaxSuppressionWithOverlaps")
-def _best_of_table(operation: Operation, table: Array, scores: Array, *told: Any) -> Array:
-    return _chosen(operation, lambda one, others: table[one, others], scores, *told)[0]
-
-
-@fold("CombinedNonMaxSuppression")
-def _best_of_classes(operation: Operation, boxes: Array, scores: Array, *told: Any) -> list[Array]:
-    each, total = int(told[0]), int(told[1])
-    if operation.attribute("pad_per_class"):
-        total = min(total, each * scores.shape[2])
-    clipped = operation.attribute("clip_boxes")
-    return list(B.best_of_classes(boxes, scores, each, total, told[2], told[3], clipped))
+fold("CombinedNonMaxSuppression")(B.best_of_classes)
 
 
 @fold("BipartiteMatch")
-def _matched(operation: Operation, distances: Array, count: Array) -> list[Array]:
-    rows, most = len(distances), operation.attribute("top_k")
-    valid = int(count.ravel()[0])
+def _matched(distances: Array, counts: list[int], *, top_k: int) -> list[Array]:
+    rows, valid = len(distances), counts[0]
     if valid > rows:
         message = (
             f"There should be at least {valid} rows in distance_mat, but only got {rows} rows."
         )
         raise failure("INVALID_ARGUMENT", message)
     valid = rows if valid < 0 else valid
-    return B.matched(distances, valid, most if most > 0 else valid)
+    return B.matched(distances, valid, top_k if top_k > 0 else valid)
 
 
 @fold("DrawBoundingBoxes DrawBoundingBoxesV2")
-def _drawn(operation: Operation, images: Array, boxes: Array, colours: Any = None) -> Array:
+def _drawn(images: Array, boxes: Array, colours: Any = None) -> Array:
     if colours is not None and colours.ndim != 2:
         raise ValueError(f"colors must be a 2-D matrix, not {colours.shape}")
     paint = B.COLOURS if colours is None or not len(colours) else colours
@@ -90,17 +66,19 @@ def _drawn(operation: Operation, images: Array, boxes: Array, colours: Any = Non
 
 
 @host("SampleDistortedBoundingBox SampleDistortedBoundingBoxV2")
-def _part(store: Store, operation: Operation, size: Any, boxes: Any, least: Any = None) -> Any:
+def _part(
+    store: Store, operation: Operation, size: Array, boxes: Array, least: Any = None,
+    *, aspect_ratio_range: list[float], area_range: list[float], max_attempts: int,
+    use_image_if_no_bounding_boxes: bool,
+) -> list[Array]:  # fmt: skip
     """A part of an image at random that covers some of a box."""
     covered = operation.attribute("min_object_covered") if least is None else float(least)
-    told = (operation.attribute(name) for name in ("aspect_ratio_range", "area_range"))
-    ratios, areas = (np.array(pair, float) for pair in told)
-    given = np.asarray(boxes).reshape(-1, 4)
-    if not len(given) and not operation.attribute("use_image_if_no_bounding_boxes"):
+    if not boxes.size and not use_image_if_no_bounding_boxes:
         raise failure("INVALID_ARGUMENT", "No bounding boxes provided as input.")
-    drawn = generator_of(store, operation).random((operation.attribute("max_attempts"), 4))
-    kind = result_type(operation)
-    return list(B.part_at_random(np.asarray(size, kind), given, drawn, covered, ratios, areas))
+    drawn = generator_of(store, operation).random((max_attempts, 4))
+    whole, kinds = size.astype(result_type(operation)), (aspect_ratio_range, area_range)
+    ratios, areas = (np.array(pair, float) for pair in kinds)
+    return list(B.part_at_random(whole, boxes.reshape(-1, 4), drawn, covered, ratios, areas))
 
 
 def generator_of(store: Store, operation: Operation) -> Any:

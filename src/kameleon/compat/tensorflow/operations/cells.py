@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from kameleon import backend as K
 from kameleon.graph.ir.node import Tensor as Node
@@ -14,18 +15,15 @@ from kameleon.graph.primitives.reduce import reduce_sum
 
 from .elementwise import zero
 from .table import pure
-from .values import broadcast, integer, sizes_of, tensor
+from .values import broadcast, sizes_of
 
 if TYPE_CHECKING:
     from ..graph import Operation
 
 
-def _product(a: Node, b: Node) -> Node:
-    return contract(a, b, ((1,), (0,)))
-
-
-def _transposed(a: Node) -> Node:
-    return M.transpose(a, [1, 0])
+def _product(a: Node, b: Node, over: tuple[int, int] = (1, 0)) -> Node:
+    """The product of matrices over an axis of each."""
+    return contract(a, b, ((over[0],), (over[1],)))
 
 
 def _plus(x: Node, row: Node) -> Node:
@@ -41,8 +39,13 @@ def _joined(*parts: Node) -> Node:
 
 
 def _split(x: Node, count: int) -> list[Node]:
-    size = sizes_of(x)[1] // count
-    return [M.slice_axis(x, 1, at * size, (at + 1) * size) for at in range(count)]
+    return _cut(x, *[sizes_of(x)[1] // count] * (count - 1))
+
+
+def _cut(x: Node, *sizes: int) -> list[Node]:
+    """Columns, so many each; the last part has the rest."""
+    ends = [*itertools.accumulate(sizes, initial=0), sizes_of(x)[1]]
+    return [M.slice_axis(x, 1, start, end) for start, end in itertools.pairwise(ends)]
 
 
 # Long short-term memory -------------------------------------------------------------------------
@@ -107,25 +110,23 @@ class Memory:
         return [d_before, _joined(d_i, d_new, d_f, d_o), *slopes]
 
 
-def _memory(operation: Operation, w: Any, peepholes: Any, b: Any) -> Memory:
-    has = operation.attribute("use_peephole")
+def _memory(operation: Operation, w: Node, *weights: Node) -> Memory:
+    *peepholes, b = weights
     forget, clip = (operation.attribute(name) or 0.0 for name in ("forget_bias", "cell_clip"))
-    seen = [tensor(each) for each in peepholes] if has else None
-    return Memory(tensor(w), seen, tensor(b), forget, clip)
+    return Memory(w, peepholes if operation.attribute("use_peephole") else None, b, forget, clip)
 
 
 @pure("LSTMBlockCell")
-def _cell(operation: Operation, x: Any, memory: Any, state: Any, w: Any, *rest: Any) -> list[Node]:
-    cell = _memory(operation, w, rest[:3], rest[3])
-    return cell.step(tensor(x), tensor(memory), tensor(state))
+def _cell(operation: Operation, x: Node, memory: Node, state: Node, *weights: Node) -> list[Node]:
+    return _memory(operation, *weights).step(x, memory, state)
 
 
 @pure("LSTMBlockCellGrad")
-def _cell_gradient(operation: Operation, *given: Any) -> list[Node]:
-    _, before, _, w, *rest = given
-    cell = _memory(operation, w, rest[:3], rest[3])
-    *found, g_memory, g_state = map(tensor, rest[4:])
-    return cell.back(tensor(before), found, g_memory, g_state)
+def _cell_gradient(
+    operation: Operation, x: Node, before: Node, state: Node, *given: Node
+) -> list[Node]:
+    *found, g_memory, g_state = given[5:]
+    return _memory(operation, *given[:5]).back(before, found, g_memory, g_state)
 
 
 def _at(x: Node, time: int) -> Node:
@@ -133,39 +134,37 @@ def _at(x: Node, time: int) -> Node:
 
 
 @pure("BlockLSTM")
-def _cells(operation: Operation, *given: Any) -> list[Node]:
+def _cells(
+    operation: Operation, longest: int, x: Node, kept: Node, out: Node, *weights: Node
+) -> list[Node]:
     """A cell along a first axis, time; zeros behind the longest sequence."""
-    longest, x, memory, state, w, *rest = given
-    cell, inputs = _memory(operation, w, rest[:3], rest[3]), tensor(x)
-    kept, out, found = tensor(memory), tensor(state), []
-    for time in range(integer(longest)):
-        found.append(cell.step(_at(inputs, time), kept, out))
+    cell, found = _memory(operation, *weights), []
+    for time in range(longest):
+        found.append(cell.step(_at(x, time), kept, out))
         kept, out = found[-1][1], found[-1][6]
-    nothing = [zero(kept)] * (sizes_of(inputs)[0] - len(found))
+    nothing = [zero(kept)] * (sizes_of(x)[0] - len(found))
     return [M.stack([*(step[part] for step in found), *nothing], 0) for part in range(7)]
 
 
 @pure("BlockLSTMGrad")
-def _cells_gradient(operation: Operation, *given: Any) -> list[Node]:
-    longest, x, memory, state, w, *rest = given
-    cell, inputs, count = _memory(operation, w, rest[:3], rest[3]), tensor(x), integer(longest)
-    *found, outputs, g_memory, g_state = map(tensor, rest[4:])
-    d_kept, d_out = zero(tensor(memory)), zero(tensor(state))
-    sums: list[Node] = [zero(cell.w), *(zero(tensor(each)) for each in rest[:4])]
-    slopes = [zero(_at(inputs, 0))] * sizes_of(inputs)[0]
-    for time in reversed(range(count)):
-        before = _at(found[1], time - 1) if time else tensor(memory)
-        out = _at(outputs, time - 1) if time else tensor(state)
+def _cells_gradient(
+    operation: Operation, longest: int, x: Node, memory: Node, state: Node, *given: Node
+) -> list[Node]:
+    cell = _memory(operation, *given[:5])
+    *found, outputs, g_memory, g_state = given[5:]
+    d_kept, d_out = zero(memory), zero(state)
+    sums = [zero(each) for each in given[:5]]
+    slopes = [zero(_at(x, 0))] * sizes_of(x)[0]
+    for time in reversed(range(longest)):
+        before = _at(found[1], time - 1) if time else memory
+        out = _at(outputs, time - 1) if time else state
         parts = [_at(part, time) for part in found]
         d_kept, gates, *of_peepholes = cell.back(
             before, parts, _at(g_memory, time) + d_kept, _at(g_state, time) + d_out
         )
-        whole = _joined(_at(inputs, time), out)
-        d_whole = _product(gates, _transposed(cell.w))
-        size = sizes_of(inputs)[2]
-        slopes[time] = M.slice_axis(d_whole, 1, 0, size)
-        d_out = M.slice_axis(d_whole, 1, size, sizes_of(d_whole)[1])
-        new = [_product(_transposed(whole), gates), *of_peepholes, reduce_sum(gates, [0])]
+        whole = _joined(_at(x, time), out)
+        slopes[time], d_out = _cut(_product(gates, cell.w, (1, 1)), sizes_of(x)[2])
+        new = [_product(whole, gates, (0, 0)), *of_peepholes, reduce_sum(gates, [0])]
         sums = [total + each for total, each in zip(sums, new, strict=True)]
     if not operation.attribute("use_peephole"):
         sums[1:4] = [zero(each) for each in sums[1:4]]
@@ -176,27 +175,20 @@ def _cells_gradient(operation: Operation, *given: Any) -> list[Node]:
 
 
 @pure("GRUBlockCell")
-def _gated(
-    operation: Operation, x: Any, state: Any, w_gates: Any, w: Any, b_gates: Any, b: Any
-) -> list[Node]:
+def _gated(x: Node, h: Node, w_gates: Node, w: Node, b_gates: Node, b: Node) -> list[Node]:
     """Source: Cho et al., "Learning phrase representations using RNN encoder-decoder" (2014)."""
-    node, h = tensor(x), tensor(state)
-    gates = K.sigmoid(_plus(_product(_joined(node, h), tensor(w_gates)), tensor(b_gates)))
+    gates = K.sigmoid(_plus(_product(_joined(x, h), w_gates), b_gates))
     r, u = _split(gates, 2)
-    new = E.tanh(_plus(_product(_joined(node, h * r), tensor(w)), tensor(b)))
+    new = E.tanh(_plus(_product(_joined(x, h * r), w), b))
     return [r, u, new, u * h + (1 - u) * new]
 
 
 @pure("GRUBlockCellGrad")
-def _gated_gradient(operation: Operation, *given: Any) -> list[Node]:
-    x, h, w_gates, w, _, _, r, u, new, g = map(tensor, given)
+def _gated_gradient(*given: Node) -> list[Node]:
+    x, h, w_gates, w, _, _, r, u, new, g = given
     size = sizes_of(x)[1]
-
-    def parts(whole: Node) -> tuple[Node, Node]:
-        return M.slice_axis(whole, 1, 0, size), M.slice_axis(whole, 1, size, sizes_of(whole)[1])
-
     d_new = g * (1 - u) * (1 - new * new)
-    of_x, of_reset = parts(_product(d_new, _transposed(w)))
+    of_x, of_reset = _cut(_product(d_new, w, (1, 1)), size)
     d_gates = _joined(of_reset * h * r * (1 - r), g * (h - new) * u * (1 - u))
-    more_of_x, of_h = parts(_product(d_gates, _transposed(w_gates)))
+    more_of_x, of_h = _cut(_product(d_gates, w_gates, (1, 1)), size)
     return [of_x + more_of_x, of_reset * r + of_h + g * u, d_new, d_gates]

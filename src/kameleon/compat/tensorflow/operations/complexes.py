@@ -13,7 +13,8 @@ import numpy as np
 from kameleon import backend as K
 from kameleon.graph.ir.node import Tensor as Node
 
-from .table import FOLDS, PURE, fold
+from ..arithmetic.matrices import adjoint
+from .table import PURE, fold
 from .values import integers, result_type
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 Array = np.ndarray
 
 
-def _typed(function: Callable[..., Any]) -> Callable[..., Array]:
+def of_complex(function: Callable[..., Any]) -> Callable[..., Array]:
     """A function of NumPy's, as a fold whose results have the types that are wanted; of real
     numbers K's, where it has it.
     """
@@ -30,21 +31,11 @@ def _typed(function: Callable[..., Any]) -> Callable[..., Array]:
     def call(operation: Operation, *values: Array) -> Array:
         if operation.type in PURE and not any(map(np.iscomplexobj, values)):
             return np.asarray(_arrays(PURE[operation.type](operation, *values)))
-        with np.errstate(all="ignore"), warnings.catch_warnings():
+        with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of imaginary parts that are dropped
             return np.asarray(function(*values)).astype(result_type(operation))
 
     return call
-
-
-def _unless(zero: Callable[[Array, Array], Array], function: Callable[..., Any]) -> Any:
-    """A function of two operands that is 0 where one of them is."""
-    return lambda a, b: np.where(zero(a, b) == 0, 0, function(a, b))
-
-
-def _direction(x: Array) -> Array:
-    size = np.abs(x)
-    return np.where(size == 0, 0, x / np.where(size == 0, 1, size))
 
 
 PARTS: dict[str, Callable[..., Any]] = {
@@ -56,76 +47,33 @@ PARTS: dict[str, Callable[..., Any]] = {
     "Conj": np.conj,
     "ConjugateTranspose": lambda x, order: np.conj(np.transpose(x, integers(order))),
 }
-UNARY: dict[str, Callable[..., Any]] = {
-    "Abs": np.abs,
-    "Sign": _direction,
-    "Exp": np.exp,
-    "Expm1": np.expm1,
-    "Log": np.log,
-    "Log1p": np.log1p,
-    "Rsqrt": lambda x: 1 / np.sqrt(x),
-    "Reciprocal Inv": lambda x: 1 / x,
-    "Sin": np.sin,
-    "Cos": np.cos,
-    "Tan": np.tan,
-    "Sinh": np.sinh,
-    "Cosh": np.cosh,
-    "Tanh": np.tanh,
-    "Asin": np.arcsin,
-    "Acos": np.arccos,
-    "Atan": np.arctan,
-    "Asinh": np.arcsinh,
-    "Acosh": np.arccosh,
-    "Atanh": np.arctanh,
-    "Sigmoid": lambda x: 1 / (1 + np.exp(-x)),
-    "AddN AccumulateNV2": lambda *xs: sum(xs[1:], xs[0]),
-}
-BINARY: dict[str, Callable[..., Any]] = {
-    "Div TruncateDiv": np.divide,
-    "Pow": np.power,
-    "SquaredDifference": lambda a, b: (a - b) * np.conj(a - b),
-    "DivNoNan": _unless(lambda a, b: b, np.divide),
-    "MulNoNan": _unless(lambda a, b: b, np.multiply),
-    "Xdivy": _unless(lambda a, b: a, np.divide),
-    "Xlogy": _unless(lambda a, b: a, lambda a, b: a * np.log(b)),
-    # Gradients, of a function's value (some take its conjugate) and the gradient of its value.
-    "TanhGrad": lambda y, g: g * (1 - y**2),
-    "SigmoidGrad": lambda y, g: g * y * (1 - y),
-    "SqrtGrad": lambda y, g: g * 0.5 / np.conj(y),
-    "RsqrtGrad": lambda y, g: g * -0.5 * np.conj(y) ** 3,
-    "ReciprocalGrad InvGrad": lambda y, g: -g * np.conj(y) ** 2,
-}
-for _names, _function in (PARTS | UNARY | BINARY).items():
-    fold(_names)(_typed(_function))
+for _name, _function in PARTS.items():
+    fold(_name)(of_complex(_function))
 
 
 # Products and sums ------------------------------------------------------------------------------
 
 
 @fold("MatMul")
-def _matmul(operation: Operation, a: Array, b: Array) -> Array:
-    one = a.T if operation.attribute("transpose_a") else a
-    return np.asarray(one @ (b.T if operation.attribute("transpose_b") else b))
+def _matmul(a: Array, b: Array, *, transpose_a: bool, transpose_b: bool) -> Array:
+    return np.asarray((a.T if transpose_a else a) @ (b.T if transpose_b else b))
 
 
 @fold("BatchMatMul BatchMatMulV2")
-def _batch_matmul(operation: Operation, a: Array, b: Array) -> Array:
-    one, other = (
-        np.conj(np.swapaxes(x, -1, -2)) if operation.attribute(name) else x
-        for x, name in ((a, "adj_x"), (b, "adj_y"))
-    )
-    return np.asarray(one @ other)
+def _batch_matmul(a: Array, b: Array, *, adj_x: bool, adj_y: bool) -> Array:
+    return np.asarray((adjoint(a) if adj_x else a) @ (adjoint(b) if adj_y else b))
 
 
 @fold("Cumsum Cumprod")
-def _cumulative(operation: Operation, x: Array, axis: Array) -> Array:
-    at, is_sum = int(axis), operation.type == "Cumsum"
-    given = np.flip(x, at) if operation.attribute("reverse") else x
+def _cumulative(
+    operation: Operation, x: Array, at: int, *, exclusive: bool, reverse: bool
+) -> Array:
+    is_sum, given = operation.type == "Cumsum", np.flip(x, at) if reverse else x
     found = (np.cumsum if is_sum else np.cumprod)(given, at, x.dtype)
-    if operation.attribute("exclusive"):
+    if exclusive:
         first = np.full_like(np.take(found, [0], at), not is_sum)
         found = np.concatenate([first, np.delete(found, -1, at)], at)
-    return np.flip(found, at) if operation.attribute("reverse") else found
+    return np.flip(found, at) if reverse else found
 
 
 # What moves numbers -----------------------------------------------------------------------------
@@ -135,8 +83,7 @@ MOVING = (
     "MatrixDiag MatrixDiagV2 MatrixDiagPart MatrixDiagPartV2 MatrixSetDiag MatrixSetDiagV2"
     " MatrixBandPart Diag DiagPart ScatterNd TensorScatterAdd TensorScatterSub TensorScatterUpdate"
     " UnsortedSegmentSum Roll MirrorPad MirrorPadGrad StridedSliceGrad ReverseSequence BiasAdd"
-    " BiasAddGrad SpaceToBatchND BatchToSpaceND ConcatV2 Concat EnsureShape CheckNumerics"
-    " DynamicStitch ParallelDynamicStitch"
+    " BiasAddGrad SpaceToBatchND BatchToSpaceND Concat EnsureShape CheckNumerics"
 )
 
 
@@ -161,8 +108,7 @@ def _arrays(found: Any) -> Any:
 
 
 for _name in MOVING.split():
-    if _name not in FOLDS:
-        fold(_name)(_by_parts(_name))
+    fold(_name)(_by_parts(_name))
 
 
 # Transforms of Fourier --------------------------------------------------------------------------
@@ -180,18 +126,16 @@ def _transform(operation: Operation, x: Array) -> Array:
 
 
 @fold("RFFT RFFT2D RFFT3D")
-def _of_real(operation: Operation, x: Array, sizes: Array) -> Array:
+def _of_real(operation: Operation, x: Array, sizes: list[int]) -> Array:
     """The first half of the last axis: the other one mirrors it."""
-    wanted = integers(sizes)
-    found = np.fft.rfftn(fitted(x, wanted), axes=_axes(operation))
+    found = np.fft.rfftn(fitted(x, sizes), axes=_axes(operation))
     return found.astype(result_type(operation))
 
 
 @fold("IRFFT IRFFT2D IRFFT3D")
-def _to_real(operation: Operation, x: Array, sizes: Array) -> Array:
-    wanted = integers(sizes)
-    inner = fitted(x, [*wanted[:-1], wanted[-1] // 2 + 1])
-    return np.fft.irfftn(inner, wanted, _axes(operation)).astype(result_type(operation))
+def _to_real(operation: Operation, x: Array, sizes: list[int]) -> Array:
+    inner = fitted(x, [*sizes[:-1], sizes[-1] // 2 + 1])
+    return np.fft.irfftn(inner, sizes, _axes(operation)).astype(result_type(operation))
 
 
 def fitted(x: Array, sizes: Sequence[int]) -> Array:

@@ -9,11 +9,10 @@ import numpy as np
 
 from ..failures import failure
 from .table import host
-from .values import dtype_of
+from .values import Kind
 
 if TYPE_CHECKING:
     from ..graph import Operation
-    from ..variables import Store
 
 Array = np.ndarray
 
@@ -37,8 +36,7 @@ COMBINED: dict[str, tuple[Any, Callable[[np.dtype[Any]], Any]]] = {
 
 
 @host("SegmentSum SegmentMean SegmentProd SegmentMax SegmentMin")
-def _sorted_segments(store: Store, operation: Operation, x: Any, ids: Any) -> Array:
-    given, at = np.asarray(x), np.asarray(ids)
+def _sorted_segments(operation: Operation, given: Array, at: Array) -> Array:
     if at.shape != given.shape[:1]:
         raise failure("INVALID_ARGUMENT", "segment_ids should be the same size as dimension 0")
     if np.any(np.diff(at) < 0):
@@ -58,9 +56,8 @@ def _sorted_segments(store: Store, operation: Operation, x: Any, ids: Any) -> Ar
 
 
 @host("UnsortedSegmentMax UnsortedSegmentMin UnsortedSegmentProd")
-def _segments(store: Store, operation: Operation, x: Any, ids: Any, count: Any) -> Array:
+def _segments(operation: Operation, given: Array, at: Array, size: int) -> Array:
     """What has a number below zero counts nowhere."""
-    given, at, size = np.asarray(x), np.asarray(ids), int(count)
     if np.any(at >= size):
         place, number = int(np.argmax(at.ravel() >= size)), int(at.max())
         message = f"segment_ids[{place}] = {number} is out of range [0, {size})"
@@ -77,8 +74,8 @@ def _segments(store: Store, operation: Operation, x: Any, ids: Any, count: Any) 
 
 
 @host("Bincount")
-def _counts(store: Store, operation: Operation, x: Any, size: Any, weights: Any) -> Array:
-    numbers, count, given = np.ravel(x), int(size), np.asarray(weights)
+def _counts(x: Array, count: int, given: Array) -> Array:
+    numbers = x.ravel()
     if np.any(numbers < 0):
         raise failure("INVALID_ARGUMENT", "Input arr must be non-negative!")
     kept = numbers < count
@@ -88,25 +85,24 @@ def _counts(store: Store, operation: Operation, x: Any, size: Any, weights: Any)
 
 
 @host("HistogramFixedWidth")
-def _histogram(store: Store, operation: Operation, x: Any, ends: Any, bins: Any) -> Array:
-    values, (low, high), count = np.ravel(x), np.asarray(ends), int(bins)
+def _histogram(x: Array, ends: Array, count: int, *, dtype: Kind) -> Array:
+    values, (low, high) = x.ravel(), ends
     if count <= 0 or low >= high:
         raise failure("INVALID_ARGUMENT", f"{count} bins of values from {low} to {high}")
     step = (high - low) / values.dtype.type(count)
     places = np.minimum((np.maximum(values - low, 0) / step).astype(np.int64), count - 1)
-    return np.bincount(places, minlength=count).astype(dtype_of(operation, "dtype"))
+    return np.bincount(places, minlength=count).astype(dtype)
 
 
 @host("PopulationCount")
-def _ones(store: Store, operation: Operation, x: Any) -> Array:
+def _ones(x: Array) -> Array:
     given = np.ascontiguousarray(x)
     bits = np.unpackbits(given.view(np.uint8).reshape(*given.shape, given.itemsize), axis=-1)
     return np.asarray(bits.sum(-1, dtype=np.uint8))
 
 
 @host("CompareAndBitpack")
-def _packed(store: Store, operation: Operation, x: Any, threshold: Any) -> Array:
-    given = np.asarray(x)
+def _packed(given: Array, threshold: Any) -> Array:
     return np.packbits(given if given.dtype == bool else given > threshold, axis=-1)
 
 
@@ -114,11 +110,10 @@ def _packed(store: Store, operation: Operation, x: Any, threshold: Any) -> Array
 
 
 @host("LowerBound UpperBound")
-def _places(store: Store, operation: Operation, rows: Any, values: Any) -> Array:
+def _places(operation: Operation, lines: Array, wanted: Array, *, out_type: Kind) -> Array:
     side: Any = "left" if operation.type == "LowerBound" else "right"
-    lines, wanted = np.asarray(rows), np.asarray(values)
     if len(lines) != len(wanted):
         message = "Leading dim_size of both tensors must match."
         raise failure("INVALID_ARGUMENT", message)
     found = [np.searchsorted(a, b, side) for a, b in zip(lines, wanted, strict=True)]
-    return np.reshape(found, wanted.shape).astype(dtype_of(operation, "out_type"))
+    return np.reshape(found, wanted.shape).astype(out_type)

@@ -63,44 +63,64 @@ def _numbers(value: Any) -> list[int]:
     return [] if not isinstance(value, np.ndarray) else [int(each) for each in value.ravel()]
 
 
-# Axes -------------------------------------------------------------------------------------------
+# Axes and sizes ---------------------------------------------------------------------------------
 
-# By type: the number of the input with the axes, how many more are allowed, and the complaint.
-_AXES = {
+
+def _is_axis(number: int, rank: int) -> bool:
+    return -rank <= number < rank
+
+
+def _is_size(number: int, rank: int) -> bool:
+    return number >= 0
+
+
+# By type: the number of the input with the numbers, what holds for them, and the complaint.
+_NUMBERS: dict[str, tuple[int, Callable[[int, int], bool], str]] = {
     "Sum Mean Prod Max Min All Any EuclideanNorm": (
-        1, 0, "Invalid reduction dimension ({axis} for input with {rank} dimension(s)",
+        1, _is_axis, "Invalid reduction dimension ({number} for input with {rank} dimension(s)",
     ),
-    "ArgMax ArgMin": (1, 0, "Expected dimension in the range [-{rank}, {rank}), but got {axis}"),
+    "ArgMax ArgMin": (
+        1, _is_axis, "Expected dimension in the range [-{rank}, {rank}), but got {number}",
+    ),
     "Cumsum Cumprod": (
-        1, 0, "ScanOp: Expected scan axis in the range [-{rank}, {rank}), but got {axis}",
+        1, _is_axis, "ScanOp: Expected scan axis in the range [-{rank}, {rank}), but got {number}",
     ),
-    "ReverseV2": (1, 0, "'axis'[{at}] = {axis} is out of valid range [0, {last}"),
-    "ExpandDims": (1, 1, "Tried to expand dim index {axis} for tensor with {rank} dimensions."),
+    "ReverseV2": (1, _is_axis, "'axis'[{at}] = {number} is out of valid range [0, {last}"),
+    "ExpandDims": (
+        1, lambda number, rank: _is_axis(number, rank + 1),
+        "Tried to expand dim index {number} for tensor with {rank} dimensions.",
+    ),
+    "Fill RandomUniform RandomStandardNormal TruncatedNormal": (
+        0, _is_size, "Dimension {number} must be >= 0",
+    ),
+    "OneHot": (1, _is_size, "depth must be non-negative, got: {number}"),
 }  # fmt: skip
 
 
-def _demand_axes(axes: list[int], rank: int, more: int, complaint: str) -> None:
-    for at, axis in enumerate(axes):
-        if not -rank - more <= axis < rank + more:
-            _refuse(complaint.format(axis=axis, rank=rank, at=at, last=rank - 1))
+def _demand_numbers(
+    numbers: list[int], rank: int, complaint: str, holds: Callable[[int, int], bool] = _is_axis
+) -> None:
+    for at, number in enumerate(numbers):
+        if not holds(number, rank):
+            _refuse(complaint.format(number=number, rank=rank, at=at, last=rank - 1))
 
 
-def _along(place: int, more: int, complaint: str) -> Callable[..., None]:
+def _numbered(place: int, holds: Callable[[int, int], bool], complaint: str) -> Callable[..., None]:
     def check(operation: Operation, *values: Any) -> None:
-        _demand_axes(_numbers(values[place]), len(values[0].shape), more, complaint)
+        _demand_numbers(_numbers(values[place]), len(values[0].shape), complaint, holds)
 
     return check
 
 
-for _names, _told in _AXES.items():
-    _on(_names)(_along(*_told))
+for _names, _told in _NUMBERS.items():
+    _on(_names)(_numbered(*_told))
 
 
 @_on("Squeeze")
 def _squeezed(operation: Operation, x: Any) -> None:
     axes, rank = list(operation.attribute("squeeze_dims") or ()), len(x.shape)
-    about = "Tried to squeeze dim index {axis} for tensor with {rank} dimensions."
-    _demand_axes(axes, rank, 0, about)
+    about = "Tried to squeeze dim index {number} for tensor with {rank} dimensions."
+    _demand_numbers(axes, rank, about)
     for at in axes:
         if x.shape[at] != 1:
             _refuse(
@@ -114,7 +134,7 @@ def _turned(operation: Operation, x: Any, order: Any) -> None:
     if order.shape != (rank,):
         sizes = f"{rank}. But input(1) is a vector of size {order.shape[0] if order.shape else 0}"
         _refuse(f"transpose expects a vector of size {sizes}")
-    _demand_axes(told, rank, 0, "{axis} is out of range [0 .. {rank})")
+    _demand_numbers(told, rank, "{number} is out of range [0 .. {rank})")
     for at in range(rank) if told else ():
         if at not in [each % rank for each in told]:
             _refuse(f"{at} is missing from {{{','.join(map(str, told))}}}.")
@@ -265,7 +285,7 @@ def _joined(operation: Operation, *values: Any) -> None:
     *parts, axis = values
     rank, told = len(parts[0].shape), _numbers(axis)
     about = "ConcatOp : Expected concatenating dimensions in the range [-{rank}, {rank})"
-    _demand_axes(told, rank, 0, f"{about}, but got {{axis}}")
+    _demand_numbers(told, rank, f"{about}, but got {{number}}")
     for place, part in enumerate(parts if told else ()):
         if part.shape == parts[0].shape:
             continue
@@ -356,8 +376,8 @@ def _demand_places(at: Any, size: int) -> None:
 @_on("Gather GatherV2 ResourceGather")
 def _gathered(operation: Operation, x: Any, at: Any, axis: Any = None) -> None:
     axes = [operation.attribute("batch_dims") or 0] if axis is None else _numbers(axis)
-    about = "Expected axis in the range [-{rank}, {rank}), but got {axis}"
-    _demand_axes(axes, len(x.shape), 0, about)
+    about = "Expected axis in the range [-{rank}, {rank}), but got {number}"
+    _demand_numbers(axes, len(x.shape), about)
     for along in axes:
         _demand_places(at, x.shape[along])
 
@@ -430,24 +450,3 @@ def _range(operation: Operation, *values: Any) -> None:
     if (last - first) * by < 0:
         relation = "start <= limit when delta > 0" if by > 0 else "start >= limit when delta < 0"
         _refuse(f"Requires {relation}: {first}/{last}")
-
-
-# Sizes that may not be negative: by type, the input and the complaint.
-_SIZES = {
-    "Fill": (0, "Dimension {size} must be >= 0"),
-    "OneHot": (1, "depth must be non-negative, got: {size}"),
-    "RandomUniform RandomStandardNormal TruncatedNormal": (0, "Dimension {size} must be >= 0"),
-}
-
-
-def _sized(place: int, complaint: str) -> Callable[..., None]:
-    def check(operation: Operation, *values: Any) -> None:
-        for size in _numbers(values[place]):
-            if size < 0:
-                _refuse(complaint.format(size=size))
-
-    return check
-
-
-for _names, _size in _SIZES.items():
-    _on(_names)(_sized(*_size))

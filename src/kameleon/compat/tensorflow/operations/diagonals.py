@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -13,10 +13,7 @@ from kameleon.graph.primitives import movement as M
 
 from ..shapes.diagonals import longest_diagonal, matrix_sizes
 from .table import pure
-from .values import array, broadcast, integer, integers, sizes_of, tensor
-
-if TYPE_CHECKING:
-    from ..graph import Operation
+from .values import broadcast, sizes_of, tensor
 
 Array = np.ndarray
 
@@ -61,82 +58,75 @@ def _picked(x: Node, taken: int, at: Array, has: Array, other: Any) -> Node:
     return E.select(M.broadcast_to(tensor(has), sizes_of(found)), *broadcast(found, other))
 
 
-def _bounds(k: Any) -> tuple[int, int]:
-    numbers = integers(k)
-    return numbers[0], numbers[-1]
-
-
 def _zero(x: Node) -> Array:
     return np.zeros((), str(x.dtype))
 
 
 # One diagonal -----------------------------------------------------------------------------------
 
+MAIN = np.zeros(1, np.int32)  # the number of the diagonal in the middle
+
 
 @pure("MatrixDiag BatchMatrixDiag MatrixDiagV2")
-def _diag(
-    operation: Operation, x: Any, k: Any = 0, rows: Any = -1, columns: Any = -1, other: Any = None
-) -> Node:
-    node = tensor(x)
+def _diag(x: Node, k: Array = MAIN, rows: int = -1, columns: int = -1, other: Any = None) -> Node:
     low, high = _bounds(k)
     count = 1 if low == high else 2
-    told = matrix_sizes(sizes_of(node)[-1], low, high, integer(rows), integer(columns))
+    told = matrix_sizes(sizes_of(x)[-1], low, high, rows, columns)
     at, has = Band(*told, low, high).in_band()
-    return _picked(node, count, at, has, _zero(node) if other is None else other)
+    return _picked(x, count, at, has, _zero(x) if other is None else other)
 
 
 @pure("MatrixDiagPart BatchMatrixDiagPart MatrixDiagPartV2")
-def _diag_part(operation: Operation, x: Any, k: Any = 0, other: Any = None) -> Node:
-    node = tensor(x)
+def _diag_part(x: Node, k: Array = MAIN, other: Any = None) -> Node:
     low, high = _bounds(k)
-    rows, columns = sizes_of(node)[-2:]
+    rows, columns = sizes_of(x)[-2:]
     if not -rows < low <= high < columns and (low, high) != (0, 0):
         raise ValueError(f"diagonals {low} to {high} of {rows} rows and {columns} columns")
     band = Band(rows, columns, low, high)
     at, has = band.in_matrix(), band.inside
     if low == high:
         at, has = at[0], has[0]
-    return _picked(node, 2, at, has, _zero(node) if other is None else other)
+    return _picked(x, 2, at, has, _zero(x) if other is None else other)
 
 
 @pure("MatrixSetDiag BatchMatrixSetDiag MatrixSetDiagV2")
-def _set_diag(operation: Operation, x: Any, diagonal: Any, k: Any = 0) -> Node:
-    node, given = tensor(x), tensor(diagonal)
+def _set_diag(x: Node, diagonal: Node, k: Array = MAIN) -> Node:
     low, high = _bounds(k)
-    rows, columns = sizes_of(node)[-2:]
+    rows, columns = sizes_of(x)[-2:]
     band = Band(rows, columns, low, high)
-    if sizes_of(given)[-1] != band.inside.shape[1]:
-        raise ValueError(f"diagonals {sizes_of(given)} of a matrix {sizes_of(node)}")
+    if sizes_of(diagonal)[-1] != band.inside.shape[1]:
+        raise ValueError(f"diagonals {sizes_of(diagonal)} of a matrix {sizes_of(x)}")
     at, has = band.in_band()
-    return _picked(given, 1 if low == high else 2, at, has, node)
+    return _picked(diagonal, 1 if low == high else 2, at, has, x)
+
+
+def _bounds(k: Array) -> tuple[int, int]:
+    numbers = k.ravel().tolist()
+    return numbers[0], numbers[-1]
 
 
 # Of tensors -------------------------------------------------------------------------------------
 
 
 @pure("Diag")
-def _big_diag(operation: Operation, x: Any) -> Node:
-    node = tensor(x)
-    shape, count = sizes_of(node), int(np.prod(sizes_of(node)))
+def _big_diag(x: Node) -> Node:
+    shape, count = sizes_of(x), int(np.prod(sizes_of(x)))
     at, has = Band(count, count, 0, 0).in_band()
-    flat = M.reshape(node, [count])
-    return M.reshape(_picked(flat, 1, at, has, _zero(node)), [*shape, *shape])
+    flat = M.reshape(x, [count])
+    return M.reshape(_picked(flat, 1, at, has, _zero(x)), [*shape, *shape])
 
 
 @pure("DiagPart")
-def _big_diag_part(operation: Operation, x: Any) -> Node:
-    node = tensor(x)
-    shape = sizes_of(node)[: len(node.shape) // 2]
+def _big_diag_part(x: Node) -> Node:
+    shape = sizes_of(x)[: len(x.shape) // 2]
     count = int(np.prod(shape))
-    flat = M.reshape(node, [count * count])
+    flat = M.reshape(x, [count * count])
     return M.reshape(I.gather(flat, tensor(np.arange(count) * (count + 1)), 0), list(shape))
 
 
 @pure("MatrixBandPart BatchMatrixBandPart")
-def _band(operation: Operation, x: Any, lower: Any, upper: Any) -> Node:
-    node = tensor(x)
-    *_batch, rows, columns = sizes_of(node)
+def _band(x: Node, below: int, above: int) -> Node:
+    *_batch, rows, columns = sizes_of(x)
     gap = np.subtract.outer(np.arange(rows), np.arange(columns))
-    below, above = (int(array(each)) for each in (lower, upper))
     inside = ((gap <= below) | (below < 0)) & ((-gap <= above) | (above < 0))
-    return E.select(M.broadcast_to(tensor(inside), sizes_of(node)), *broadcast(node, _zero(node)))
+    return E.select(M.broadcast_to(tensor(inside), sizes_of(x)), *broadcast(x, _zero(x)))

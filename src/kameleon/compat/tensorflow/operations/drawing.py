@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -12,24 +14,32 @@ from kameleon import backend as K
 from kameleon.backend.calling import call
 
 from ..arithmetic import drawing
-from ..dtypes import name_of
 from ..failures import failure
 from ..resources.philox import Philox
+from .boxes import generator_of
 from .table import effect, host
-from .values import dtype_of, integers, sizes_in, tensor
+from .values import Kind, integers, result_type, sizes_in, tensor
 
 if TYPE_CHECKING:
     from ..graph import Operation
     from ..lowering import Lowering
-    from ..variables import Store
+    from ..variables import Reference, Store
 
-# By type: its kind, and what draws where there's no seed.
-_KINDS: dict[str, tuple[str, Any]] = {
-    "RandomUniform": ("Uniform", K.random_uniform),
-    "RandomStandardNormal": ("StandardNormal", K.random_normal),
-    "TruncatedNormal": ("TruncatedNormal", K.truncated_normal),
-    "RandomUniformInt": ("UniformInt", None),
+Array = np.ndarray
+
+# Types whose numbers follow from seeds, if they are given; by their kinds what draws where there
+# are none.
+_SEEDED = "RandomUniform RandomStandardNormal TruncatedNormal RandomUniformInt"
+_BY_ENGINE: dict[str, Callable[..., Any]] = {
+    "Uniform": K.random_uniform,
+    "Normal": K.random_normal,
+    "TruncatedNormal": K.truncated_normal,
 }
+
+
+def _kind(operation: Operation) -> str:
+    """What's drawn, which the type says: `StatelessRandomUniformInt` draws `UniformInt`."""
+    return re.sub("^(Stateless|Stateful)?(Random)?(Standard)?|V2$", "", operation.type)
 
 
 def sizes_told(value: Any) -> tuple[int, ...]:
@@ -61,22 +71,17 @@ def is_seeded(operation: Operation) -> bool:
     return bool(operation.attribute("seed") or operation.attribute("seed2"))
 
 
-def _type(operation: Operation) -> str:
-    return dtype_of(operation, "Tout" if operation.type == "RandomUniformInt" else "dtype")
-
-
 def _drawn(
     store: Store, operation: Operation, shape: tuple[int, ...], *limits: Any
 ) -> list[np.ndarray]:
     numbers = stream(store, operation, int(np.prod(shape, dtype=np.int64)))
-    kind = _KINDS[operation.type][0]
-    return [drawing.drawn(kind, numbers, shape, _type(operation), *limits)]
+    return [drawing.drawn(_kind(operation), numbers, shape, result_type(operation), *limits)]
 
 
-@effect(*_KINDS)
+@effect(_SEEDED)
 def _draw(lowering: Lowering, operation: Operation, sizes: Any, *limits: Any) -> Any:
-    told, dtype = lowering.value(sizes), _type(operation)
-    by_engine = _KINDS[operation.type][1]
+    told, dtype = lowering.value(sizes), result_type(operation)
+    by_engine = _BY_ENGINE.get(_kind(operation))
     if by_engine is not None and not is_seeded(operation):
         seed = int.from_bytes(os.urandom(4), "little")
         return by_engine(sizes_in(told), dtype=dtype, seed=seed)
@@ -88,7 +93,7 @@ def _draw(lowering: Lowering, operation: Operation, sizes: Any, *limits: Any) ->
     )
 
 
-@host(*_KINDS)
+@host(_SEEDED)
 def _draw_at_once(store: Store, operation: Operation, sizes: Any, *limits: Any) -> Any:
     return _drawn(store, operation, sizes_told(sizes), *limits)
 
@@ -96,38 +101,70 @@ def _draw_at_once(store: Store, operation: Operation, sizes: Any, *limits: Any) 
 # Without a state --------------------------------------------------------------------------------
 
 
-@host("StatelessRandomUniform StatelessRandomNormal StatelessTruncatedNormal")
-def _draw_by_seeds(store: Store, operation: Operation, sizes: Any, seeds: Any) -> Any:
-    kind = operation.type.removeprefix("Stateless").removeprefix("Random")
-    kind = "StandardNormal" if kind == "Normal" else kind
-    shape, dtype = sizes_told(sizes), dtype_of(operation, "dtype")
-    return drawing.drawn(kind, drawing.stateless(seeds), shape, dtype)
+@host(
+    "StatelessRandomUniform StatelessRandomNormal StatelessTruncatedNormal"
+    " StatelessRandomUniformInt"
+)
+def _draw_by_seeds(
+    operation: Operation, sizes: Any, seeds: Any, *limits: Any, dtype: Kind
+) -> np.ndarray:
+    numbers = drawing.stateless(seeds)
+    return drawing.drawn(_kind(operation), numbers, sizes_told(sizes), dtype, *limits)
 
 
-@host("StatelessRandomUniformInt")
-def _draw_integers(
-    store: Store, operation: Operation, sizes: Any, seeds: Any, low: Any, high: Any
-) -> Any:
-    shape, dtype = sizes_told(sizes), dtype_of(operation, "dtype")
-    return drawing.drawn("UniformInt", drawing.stateless(seeds), shape, dtype, low, high)
+# Of a stream whose state is a variable ----------------------------------------------------------
+
+_WORD = (1 << 64) - 1
+
+
+def _advanced(store: Store, state: Reference, algorithm: int, shape: tuple[int, ...]) -> Philox:
+    """The stream of a variable (a counter, its upper half, a key), which moves on."""
+    if algorithm != 1:
+        raise failure("INVALID_ARGUMENT", f"Unsupported algorithm id: {algorithm}")
+    with store.waiting.changed:
+        value = store.variables.value(state)
+        counter, upper, key = (int(word) & _WORD for word in value[:3])
+        moved = (upper << 64 | counter) + int(np.prod(shape)) * drawing.RESERVED
+        kept = [moved & _WORD, moved >> 64 & _WORD, key, *value[3:].tolist()]
+        store.variables.begin(state, np.array(kept, np.uint64).astype(value.dtype))
+    return Philox(key, upper, counter)
+
+
+@host(
+    "StatefulStandardNormalV2 StatefulTruncatedNormal StatefulUniform StatefulUniformFullInt"
+    " StatefulUniformInt",
+    references=True,
+)
+def _of_state(
+    store: Store, operation: Operation, state: Any, algorithm: int, sizes: Any, *limits: Any
+) -> Array:
+    shape = sizes_told(sizes)
+    numbers = _advanced(store, state, algorithm, shape)
+    return drawing.drawn(_kind(operation), numbers, shape, result_type(operation), *limits)
+
+
+@host("RngSkip", references=True)
+def _skip(store: Store, state: Any, algorithm: int, delta: int) -> list[Any]:
+    _advanced(store, state, algorithm, (delta,))
+    return []
 
 
 # Of distributions that are told -----------------------------------------------------------------
 
 
 @host("Multinomial")
-def _choose(store: Store, operation: Operation, logits: Any, count: Any) -> np.ndarray:
-    rows, times = np.asarray(logits, np.float64), int(count)
+def _choose(
+    store: Store, operation: Operation, logits: Any, times: int, *, output_dtype: Kind
+) -> np.ndarray:
+    rows = np.asarray(logits, np.float64)
     numbers = stream(store, operation, len(rows) * 2 * (-(-times // 4) * 4))
-    return drawing.chosen(rows, times, numbers).astype(dtype_of(operation, "output_dtype"))
+    return drawing.chosen(rows, times, numbers).astype(output_dtype)
 
 
 @host("StatelessMultinomial")
-def _choose_by_seeds(
-    store: Store, operation: Operation, logits: Any, count: Any, seeds: Any
-) -> np.ndarray:
+def _choose_by_seeds(logits: Any, times: int, seeds: Any, *, output_dtype: Kind) -> np.ndarray:
     rows, numbers = np.asarray(logits, np.float64), drawing.stateless(seeds)
-    return drawing.chosen(rows, int(count), numbers).astype(dtype_of(operation, "output_dtype"))
+    return drawing.chosen(rows, times, numbers).astype(output_dtype)
 
 
 def _generator(store: Store, operation: Operation) -> np.random.Generator:
@@ -135,15 +172,38 @@ def _generator(store: Store, operation: Operation) -> np.random.Generator:
 
 
 @host("RandomGamma")
-def _gamma(store: Store, operation: Operation, sizes: Any, alpha: Any) -> np.ndarray:
-    given = np.asarray(alpha)
+def _gamma(store: Store, operation: Operation, sizes: Any, given: Array) -> Array:
     shape = (*sizes_told(sizes), *given.shape)
     return _generator(store, operation).standard_gamma(given, shape).astype(given.dtype)
 
 
 @host("RandomPoisson RandomPoissonV2")
-def _poisson(store: Store, operation: Operation, sizes: Any, rate: Any) -> np.ndarray:
-    given = np.asarray(rate)
+def _poisson(store: Store, operation: Operation, sizes: Any, given: Array) -> Array:
     shape = (*sizes_told(sizes), *given.shape)
-    found = _generator(store, operation).poisson(given, shape)
-    return found.astype(name_of(operation.types[0]))
+    return _generator(store, operation).poisson(given, shape).astype(result_type(operation))
+
+
+@host("ParameterizedTruncatedNormal")
+def _bounded(store: Store, operation: Operation, sizes: Any, *told: Any) -> Array:
+    """Normal numbers between bounds, which belong to rows of the result."""
+    shape = sizes_told(sizes)
+    mean, deviation, low, high = (
+        np.reshape(value, (-1, *[1] * (len(shape) - 1))).astype(np.float64) for value in told
+    )
+    generator, found = generator_of(store, operation), np.full(shape, np.nan)
+    wide = np.minimum(high - mean, mean - low) > deviation
+    far = np.maximum(np.maximum(low - mean, mean - high), 0)
+    while np.isnan(found).any():
+        even = low + (high - low) * generator.random(shape)
+        taken = np.where(wide, mean + deviation * generator.standard_normal(shape), even)
+        chance = np.exp((far**2 - (even - mean) ** 2) / (2 * deviation**2))
+        kept = np.where(wide, (taken >= low) & (taken <= high), generator.random(shape) < chance)
+        found = np.where(np.isnan(found) & kept, taken, found)
+    return found.astype(result_type(operation))
+
+
+@host("NonDeterministicInts")
+def _any_integers(operation: Operation, sizes: Any) -> Array:
+    kind, shape = np.dtype(result_type(operation)), sizes_told(sizes)
+    drawn = os.urandom(int(np.prod(shape)) * kind.itemsize)
+    return np.frombuffer(drawn, kind).reshape(shape).copy()

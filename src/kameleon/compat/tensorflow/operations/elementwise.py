@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
@@ -12,17 +12,22 @@ from kameleon import backend as K
 from kameleon.graph.ir.node import Tensor as Node
 from kameleon.graph.ir.types import as_dtype
 from kameleon.graph.primitives import elementwise as E
+from kameleon.graph.primitives.control import check
 from kameleon.graph.primitives.filling import full_like
 from kameleon.graph.primitives.movement import broadcast_to, expand_dims, reshape
 from kameleon.graph.primitives.reduce import reduce_sum
 
 from ..dtypes import held
 from ..failures import failure
+from .complexes import of_complex
 from .table import fold, pure
-from .values import array, broadcast, dims, result_type, sizes_of, tensor, texts
+from .values import array, broadcast, dims, result_type, sizes_of, texts
 
 if TYPE_CHECKING:
     from ..graph import Operation
+
+# K's function of tensors of one shape, and NumPy's, if there is one.
+Row = tuple[Callable[..., Node], Callable[..., Any] | None]
 
 
 def zero(x: Node) -> Node:
@@ -35,11 +40,77 @@ def positive(x: Node) -> Node:
     return E.gt(x, zero(x))
 
 
+def on_tensors(function: Callable[..., Node]) -> Callable[..., Node]:
+    """What an operation gives by a function of tensors of one shape."""
+
+    def call(operation: Operation, *values: Any) -> Node:
+        return function(*broadcast(*values))
+
+    return call
+
+
+def elementwise(
+    rows: Mapping[str, Row], taking: Callable[..., Any] = on_tensors, by_numpy: Any = of_complex
+) -> None:
+    """Put types into the table, each with what K's and NumPy's functions give."""
+    for names, (function, of_arrays) in rows.items():
+        pure(names)(taking(function))
+        if of_arrays is not None:
+            fold(names)(by_numpy(of_arrays))
+
+
+def _floor_divide(a: Node, b: Node) -> Node:
+    return E.floor(E.div(a, b)) if a.dtype.is_float else E.floor_div(a, b)
+
+
+def _floored(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    found = np.floor(a / b) if a.dtype.kind == "f" else np.floor_divide(a, b)
+    return np.asarray(found)
+
+
+# At once ----------------------------------------------------------------------------------------
+
+# Of these, NumPy gives all numbers that are known.
+AT_ONCE: dict[str, Row] = {
+    "Neg": (E.neg, np.negative),
+    "Square": (E.square, np.square),
+    "Sqrt": (E.sqrt, np.sqrt),
+    "LogicalNot": (E.logical_not, np.logical_not),
+    "Add AddV2": (E.add, np.add),
+    "Sub": (E.sub, np.subtract),
+    "Mul": (E.mul, np.multiply),
+    "RealDiv": (E.div, np.divide),
+    "FloorDiv": (_floor_divide, _floored),
+    "FloorMod": (E.mod, np.mod),
+    "Maximum": (E.maximum, np.maximum),
+    "Minimum": (E.minimum, np.minimum),
+    "Equal": (E.eq, np.equal),
+    "NotEqual": (E.ne, np.not_equal),
+    "Less": (E.lt, np.less),
+    "LessEqual": (E.le, np.less_equal),
+    "Greater": (E.gt, np.greater),
+    "GreaterEqual": (E.ge, np.greater_equal),
+    "LogicalAnd": (E.logical_and, np.logical_and),
+    "LogicalOr": (E.logical_or, np.logical_or),
+}
+
+
+def _at_once(function: Callable[..., Any]) -> Callable[..., Any]:
+    def call(operation: Operation, *xs: np.ndarray) -> np.ndarray:
+        kind = result_type(operation)
+        if kind == "string":
+            return texts(function(*(np.asarray(x, object) for x in xs)))
+        return np.asarray(function(*xs)).astype(kind, copy=False)
+
+    return call
+
+
+elementwise(AT_ONCE, by_numpy=_at_once)
+
+# Functions --------------------------------------------------------------------------------------
+
 # Of self-normalizing networks (Klambauer et al. 2017).
 SELU_SCALE, SELU_ALPHA = 1.0507009873554805, 1.6732632423543772
-
-
-# Of one operand ---------------------------------------------------------------------------------
 
 
 def log_softmax(x: Node) -> Node:
@@ -55,84 +126,14 @@ def _sign(x: Node) -> Node:
     return E.select(E.is_nan(x), zero(x), E.sign(x)) if x.dtype.is_float else E.sign(x)
 
 
-UNARY: dict[str, Callable[[Node], Node]] = {
-    "Neg": E.neg,
-    "Abs": E.abs,
-    "Sign": _sign,
-    "Exp": E.exp,
-    "Expm1": E.expm1,
-    "Log": E.log,
-    "Log1p": E.log1p,
-    "Sqrt": E.sqrt,
-    "Square": E.square,
-    "Rsqrt": lambda x: 1 / E.sqrt(x),
-    "Reciprocal": lambda x: 1 / x,
-    "Inv": lambda x: 1 / x,
-    "Sin": E.sin,
-    "Cos": E.cos,
-    "Tanh": E.tanh,
-    "Floor": E.floor,
-    "Ceil": E.ceil,
-    "Round": lambda x: E.round(x) if x.dtype.is_float else x,
-    "Rint": E.round,
-    "IsNan": E.is_nan,
-    "IsInf": lambda x: E.eq(E.abs(x), full_like(x, np.inf)),
-    "IsFinite": lambda x: E.lt(E.abs(x), full_like(x, np.inf)),
-    "Tan": lambda x: E.sin(x) / E.cos(x),
-    "Invert": E.bit_not,
-    "LogicalNot": E.logical_not,
-    "Sigmoid": K.sigmoid,
-    "Softplus": K.softplus,
-    "Softsign": K.softsign,
-    "Elu": K.elu,
-    "Selu": lambda x: SELU_SCALE * K.elu(x, SELU_ALPHA),
-    "Relu": K.relu,
-    "Relu6": lambda x: (
-        K.relu(x, max_value=6.0) if x.dtype.is_float else E.minimum(K.relu(x), full_like(x, 6))
-    ),
-    "Softmax": K.softmax,
-    "LogSoftmax": log_softmax,
-}
-for _name, _function in UNARY.items():
-    pure(_name)(lambda operation, x, function=_function: function(tensor(x)))
-
-NUMPY_UNARY = {
-    "Neg": np.negative,
-    "Square": np.square,
-    "Sqrt": np.sqrt,
-    "LogicalNot": np.logical_not,
-}
-for _name, _numpy in NUMPY_UNARY.items():
-    fold(_name)(lambda operation, x, function=_numpy: np.asarray(function(x)))
-
-
-@pure("LeakyRelu")
-def _leaky(operation: Operation, x: Any) -> Node:
-    found: Node = K.relu(tensor(x), alpha=operation.attribute("alpha"))
-    return found
-
-
-@pure("Cast")
-def _cast(operation: Operation, x: Any) -> Node:
-    return E.cast(tensor(x), result_type(operation))
-
-
-@fold("Cast")
-def _cast_known(operation: Operation, x: np.ndarray) -> np.ndarray:
-    with np.errstate(invalid="ignore"):
-        return x.astype(result_type(operation).removeprefix("q"))
-
-
-# Of two operands --------------------------------------------------------------------------------
+def _direction(x: Any) -> Any:
+    size = np.abs(x)
+    return np.where(size == 0, 0, x / np.where(size == 0, 1, size))
 
 
 def divide(a: Node, b: Node) -> Node:
     """a / b; of integers cut off towards zero."""
     return E.div(a, b) if a.dtype.is_float else _truncated(a, b)
-
-
-def _floor_divide(a: Node, b: Node) -> Node:
-    return E.floor(E.div(a, b)) if a.dtype.is_float else E.floor_div(a, b)
 
 
 def _shift(function: Callable[[Node, Node], Node]) -> Callable[[Node, Node], Node]:
@@ -160,168 +161,194 @@ def _remainder(a: Node, b: Node) -> Node:
     return E.sub(a, E.mul(b, _truncated(a, b)))
 
 
-def unless_zero(x: Node, value: Node) -> Node:
+def _unless_zero(x: Node, value: Node) -> Node:
     """A value; 0 where x is 0."""
     return E.select(E.eq(x, zero(x)), zero(value), value)
 
 
-def divide_no_nan(a: Node, b: Node) -> Node:
+def _divide_no_nan(a: Node, b: Node) -> Node:
     """a / b; 0 where b is 0."""
     empty = E.eq(b, zero(b))
     return E.select(empty, zero(a), E.div(a, E.select(empty, full_like(b, 1), b)))
 
 
-BINARY: dict[str, Callable[[Node, Node], Node]] = {
-    "Add": E.add,
-    "AddV2": E.add,
-    "Sub": E.sub,
-    "Mul": E.mul,
-    "RealDiv": E.div,
-    "Div": divide,
-    "FloorDiv": _floor_divide,
-    "FloorMod": E.mod,
-    "Pow": E.pow,
-    "Maximum": E.maximum,
-    "Minimum": E.minimum,
-    "SquaredDifference": lambda a, b: E.square(E.sub(a, b)),
-    "DivNoNan": divide_no_nan,
-    "MulNoNan": lambda a, b: unless_zero(b, E.mul(a, b)),
-    "Xdivy": lambda a, b: unless_zero(a, E.div(a, b)),
-    "Xlogy": lambda a, b: unless_zero(a, E.mul(a, E.log(b))),
-    "TruncateDiv": divide,
-    "TruncateMod": _remainder,
-    "Mod": _remainder,
-    "BitwiseAnd": E.bit_and,
-    "BitwiseOr": E.bit_or,
-    "BitwiseXor": E.bit_xor,
-    "LeftShift": _shift(E.shift_left),
-    "RightShift": _shift(E.shift_right),
-    "Equal": E.eq,
-    "NotEqual": E.ne,
-    "Less": E.lt,
-    "LessEqual": E.le,
-    "Greater": E.gt,
-    "GreaterEqual": E.ge,
-    "LogicalAnd": E.logical_and,
-    "LogicalOr": E.logical_or,
-    # Gradients, of a function's value or operand and the gradient of its value.
-    "TanhGrad": lambda y, g: g * (1 - y * y),
-    "SigmoidGrad": lambda y, g: g * y * (1 - y),
-    "SqrtGrad": lambda y, g: g * 0.5 / y,
-    "RsqrtGrad": lambda y, g: g * -0.5 * y * y * y,
-    "ReciprocalGrad": lambda y, g: -g * y * y,
-    "InvGrad": lambda y, g: -g * y * y,
-    "SoftplusGrad": lambda g, x: g * K.sigmoid(x),
-    "SoftsignGrad": lambda g, x: g / E.square(1 + E.abs(x)),
-    "ReluGrad": lambda g, x: E.select(positive(x), g, zero(g)),
-    "Relu6Grad": lambda g, x: E.select(
-        E.logical_and(positive(x), E.lt(x, full_like(x, 6))), g, zero(g)
+FUNCTIONS: dict[str, Row] = {
+    "Abs": (E.abs, np.abs),
+    "Sign": (_sign, _direction),
+    "Exp": (E.exp, np.exp),
+    "Expm1": (E.expm1, np.expm1),
+    "Log": (E.log, np.log),
+    "Log1p": (E.log1p, np.log1p),
+    "Rsqrt": (lambda x: 1 / E.sqrt(x), lambda x: 1 / np.sqrt(x)),
+    "Reciprocal Inv": (lambda x: 1 / x, lambda x: 1 / x),
+    "Sin": (E.sin, np.sin),
+    "Cos": (E.cos, np.cos),
+    "Tan": (lambda x: E.sin(x) / E.cos(x), np.tan),
+    "Tanh": (E.tanh, np.tanh),
+    "Floor": (E.floor, None),
+    "Ceil": (E.ceil, None),
+    "Round": (lambda x: E.round(x) if x.dtype.is_float else x, None),
+    "Rint": (E.round, None),
+    "IsNan": (E.is_nan, None),
+    "IsInf": (lambda x: E.eq(E.abs(x), full_like(x, np.inf)), None),
+    "IsFinite": (lambda x: E.lt(E.abs(x), full_like(x, np.inf)), None),
+    "Invert": (E.bit_not, None),
+    "Sigmoid": (K.sigmoid, lambda x: 1 / (1 + np.exp(-x))),
+    "Softplus": (K.softplus, None),
+    "Softsign": (K.softsign, None),
+    "Elu": (K.elu, None),
+    "Selu": (lambda x: SELU_SCALE * K.elu(x, SELU_ALPHA), None),
+    "Relu": (K.relu, None),
+    "Relu6": (
+        lambda x: (
+            K.relu(x, max_value=6.0) if x.dtype.is_float else E.minimum(K.relu(x), full_like(x, 6))
+        ),
+        None,
     ),
-    "EluGrad": lambda g, y: E.select(E.lt(y, zero(y)), g * (y + 1), g),
-    "SeluGrad": lambda g, y: (
-        g * E.select(E.lt(y, zero(y)), y + SELU_SCALE * SELU_ALPHA, full_like(y, SELU_SCALE))
+    "Softmax": (K.softmax, None),
+    "LogSoftmax": (log_softmax, None),
+    # Of two operands.
+    "Div": (divide, np.divide),
+    "Pow": (E.pow, np.power),
+    "SquaredDifference": (
+        lambda a, b: E.square(E.sub(a, b)), lambda a, b: (a - b) * np.conj(a - b),
+    ),
+    "DivNoNan": (_divide_no_nan, lambda a, b: np.where(b == 0, 0, a / b)),
+    "MulNoNan": (
+        lambda a, b: _unless_zero(b, E.mul(a, b)), lambda a, b: np.where(b == 0, 0, a * b),
+    ),
+    "Xdivy": (lambda a, b: _unless_zero(a, E.div(a, b)), lambda a, b: np.where(a == 0, 0, a / b)),
+    "Xlogy": (
+        lambda a, b: _unless_zero(a, E.mul(a, E.log(b))),
+        lambda a, b: np.where(a == 0, 0, a * np.log(b)),
+    ),
+    "TruncateDiv": (divide, np.divide),
+    "TruncateMod Mod": (_remainder, None),
+    "BitwiseAnd": (E.bit_and, None),
+    "BitwiseOr": (E.bit_or, None),
+    "BitwiseXor": (E.bit_xor, None),
+    "LeftShift": (_shift(E.shift_left), None),
+    "RightShift": (_shift(E.shift_right), None),
+}  # fmt: skip
+elementwise(FUNCTIONS)
+
+# Gradients --------------------------------------------------------------------------------------
+
+# Of a function's value or operand and the gradient of its value; complex ones of some conjugates.
+GRADIENTS: dict[str, Row] = {
+    "TanhGrad": (lambda y, g: g * (1 - y * y), lambda y, g: g * (1 - y**2)),
+    "SigmoidGrad": (lambda y, g: g * y * (1 - y), lambda y, g: g * y * (1 - y)),
+    "SqrtGrad": (lambda y, g: g * 0.5 / y, lambda y, g: g * 0.5 / np.conj(y)),
+    "RsqrtGrad": (lambda y, g: g * -0.5 * y * y * y, lambda y, g: g * -0.5 * np.conj(y) ** 3),
+    "ReciprocalGrad InvGrad": (lambda y, g: -g * y * y, lambda y, g: -g * np.conj(y) ** 2),
+    "SoftplusGrad": (lambda g, x: g * K.sigmoid(x), None),
+    "SoftsignGrad": (lambda g, x: g / E.square(1 + E.abs(x)), None),
+    "ReluGrad": (lambda g, x: E.select(positive(x), g, zero(g)), None),
+    "Relu6Grad": (
+        lambda g, x: E.select(E.logical_and(positive(x), E.lt(x, full_like(x, 6))), g, zero(g)),
+        None,
+    ),
+    "EluGrad": (lambda g, y: E.select(E.lt(y, zero(y)), g * (y + 1), g), None),
+    "SeluGrad": (
+        lambda g, y: (
+            g * E.select(E.lt(y, zero(y)), y + SELU_SCALE * SELU_ALPHA, full_like(y, SELU_SCALE))
+        ),
+        None,
     ),
 }
-for _name, _binary in BINARY.items():
-    pure(_name)(lambda operation, a, b, function=_binary: function(*broadcast(a, b)))
+elementwise(GRADIENTS)
 
-NUMPY_BINARY: dict[str, Callable[..., Any]] = {
-    "Add": np.add,
-    "AddV2": np.add,
-    "Sub": np.subtract,
-    "Mul": np.multiply,
-    "RealDiv": np.divide,
-    "FloorDiv": lambda a, b: np.floor(a / b) if a.dtype.kind == "f" else np.floor_divide(a, b),
-    "FloorMod": np.mod,
-    "Maximum": np.maximum,
-    "Minimum": np.minimum,
-    "Equal": np.equal,
-    "NotEqual": np.not_equal,
-    "Less": np.less,
-    "LessEqual": np.less_equal,
-    "Greater": np.greater,
-    "GreaterEqual": np.greater_equal,
-    "LogicalAnd": np.logical_and,
-    "LogicalOr": np.logical_or,
-}
-for _name, _numpy_binary in NUMPY_BINARY.items():
 
-    @fold(_name)
-    def _known(operation: Operation, a: Any, b: Any, function: Any = _numpy_binary) -> np.ndarray:
-        kind = result_type(operation)
-        if kind == "string":
-            return texts(function(np.asarray(a, object), np.asarray(b, object)))
-        with np.errstate(all="ignore"):
-            return np.asarray(function(a, b)).astype(kind)
+# With attributes --------------------------------------------------------------------------------
+
+
+@pure("LeakyRelu")
+def _leaky(x: Node, *, alpha: float) -> Node:
+    found: Node = K.relu(x, alpha=alpha)
+    return found
 
 
 @pure("LeakyReluGrad")
-def _leaky_gradient(operation: Operation, g: Any, x: Any) -> Node:
+def _leaky_gradient(g: Any, x: Any, *, alpha: float) -> Node:
     g, x = broadcast(g, x)
-    return E.select(positive(x), g, g * operation.attribute("alpha"))
+    return E.select(positive(x), g, g * alpha)
+
+
+@pure("Cast")
+def _cast(operation: Operation, x: Node) -> Node:
+    return E.cast(x, result_type(operation))
+
+
+@fold("Cast")
+def _cast_known(operation: Operation, x: np.ndarray) -> np.ndarray:
+    return x.astype(result_type(operation).removeprefix("q"))
+
+
+@pure("ApproximateEqual")
+def _near(a: Any, b: Any, *, tolerance: float) -> Node:
+    apart = E.abs(E.sub(*broadcast(a, b)))
+    return E.lt(apart, full_like(apart, tolerance))
+
+
+@pure("Bucketize")
+def _bucket(x: Node, *, boundaries: list[float]) -> Node:
+    """How many of the boundaries aren't above a number."""
+    bounds = np.array(boundaries, np.float32)
+    wide = expand_dims(E.cast(x, "float64"), len(x.shape))
+    beyond = E.ge(*broadcast(wide, bounds.astype(np.float64)))
+    return reduce_sum(E.cast(beyond, "int32"), [len(x.shape)])
 
 
 # Of several operands ----------------------------------------------------------------------------
 
 
+pure("SelectV2")(on_tensors(E.select))
+fold("SelectV2")(lambda operation, *values: np.where(*values))
+
+
 @pure("AddN AccumulateNV2")
-def _sum(operation: Operation, *values: Any) -> Node:
-    return reduce(E.add, [tensor(value) for value in values])
+def _sum(*values: Node) -> Node:
+    return reduce(E.add, values)
+
+
+fold("AddN AccumulateNV2")(of_complex(lambda *xs: sum(xs[1:], xs[0])))
 
 
 @pure("Select")
-def _select(operation: Operation, condition: Any, a: Any, b: Any) -> Node:
-    where, a, b = tensor(condition), tensor(a), tensor(b)
+def _select(where: Node, a: Node, b: Node) -> Node:
     missing = len(a.shape) - len(where.shape)
     if missing:
         where = broadcast_to(reshape(where, [*dims(where), *[1] * missing]), dims(a))
     return E.select(where, a, b)
 
 
-@pure("SelectV2")
-def _select_broadcast(operation: Operation, condition: Any, a: Any, b: Any) -> Node:
-    return E.select(*broadcast(condition, a, b))
-
-
-@pure("ApproximateEqual")
-def _near(operation: Operation, a: Any, b: Any) -> Node:
-    apart = E.abs(E.sub(*broadcast(a, b)))
-    return E.lt(apart, full_like(apart, operation.attribute("tolerance")))
-
-
-@pure("Bucketize")
-def _bucket(operation: Operation, x: Any) -> Node:
-    """How many of the boundaries aren't above a number."""
-    node = tensor(x)
-    bounds = np.array(operation.attribute("boundaries"), np.float32)
-    wide = expand_dims(E.cast(node, "float64"), len(node.shape))
-    beyond = E.ge(*broadcast(wide, bounds.astype(np.float64)))
-    return reduce_sum(E.cast(beyond, "int32"), [len(node.shape)])
+@fold("Select")
+def _select_known(operation: Operation, where: Any, a: Any, b: Any) -> Any:
+    return np.where(where.reshape(where.shape + (1,) * (a.ndim - where.ndim)), a, b)
 
 
 @pure("ClipByValue")
-def _clip(operation: Operation, x: Any, low: Any, high: Any) -> Node:
+def _clip(x: Any, low: Any, high: Any) -> Node:
     return E.maximum(*broadcast(E.minimum(*broadcast(x, high)), low))
 
 
 @pure("EnsureShape")
-def _ensure(operation: Operation, x: Any) -> Any:
-    told = operation.attribute("shape")
-    shape = sizes_of(x)
-    fits = told is None or len(told) == len(shape)
-    if not fits or any(a >= 0 and a != b for a, b in zip(told or shape, shape, strict=True)):
-        message = f"Shape of tensor {operation.name} {list(shape)} is not compatible with {told}."
+def _ensure(operation: Operation, x: Any, *, shape: Any) -> Any:
+    sizes = sizes_of(x)
+    fits = shape is None or len(shape) == len(sizes)
+    if not fits or any(a >= 0 and a != b for a, b in zip(shape or sizes, sizes, strict=True)):
+        message = f"Shape of tensor {operation.name} {list(sizes)} is not compatible with {shape}."
         raise failure("INVALID_ARGUMENT", message)
     return x
 
 
 @pure("Bitcast")
-def _bitcast(operation: Operation, x: Any) -> Any:
+def _bitcast(operation: Operation, x: Node) -> Any:
     """The same bits; a wider or narrower type has fewer or more numbers along the last axis."""
-    node, kind = tensor(x), as_dtype(result_type(operation))
-    if node.dtype.itemsize == kind.itemsize:
-        return E.bitcast(node, dtype=kind)
-    return _bits(operation, array(node))
+    kind = as_dtype(result_type(operation))
+    if x.dtype.itemsize == kind.itemsize:
+        return E.bitcast(x, dtype=kind)
+    return _bits(operation, array(x))
 
 
 @fold("Bitcast")
@@ -337,20 +364,16 @@ def _bits(operation: Operation, x: np.ndarray) -> np.ndarray:
     "Identity PreventGradient StopGradient PlaceholderWithDefault Snapshot GuaranteeConst DeepCopy"
     " DebugGradientIdentity DebugGradientRefIdentity"
 )
-def _identity(operation: Operation, x: Any) -> Any:
+def _identity(x: Any) -> Any:
     return x
 
 
 @pure("IdentityN")
-def _identities(operation: Operation, *values: Any) -> list[Any]:
+def _identities(*values: Any) -> list[Any]:
     return list(values)
 
 
 @pure("CheckNumerics")
-def _check(operation: Operation, x: Any) -> Node:
-    from kameleon.graph.primitives.control import check
-
-    node = tensor(x)
-    message = f"{operation.attribute('message').decode()} : Tensor had NaN or Inf values"
-    finite = E.eq(E.sub(node, node), zero(node))
-    return check(node, finite, message=message)
+def _check(x: Node, *, message: str) -> Node:
+    finite = E.eq(E.sub(x, x), zero(x))
+    return check(x, finite, message=f"{message} : Tensor had NaN or Inf values")

@@ -14,7 +14,6 @@ import numpy as np
 from ..failures import failure
 from ..resources.philox import Philox
 from .table import fold, host
-from .values import integers
 
 if TYPE_CHECKING:
     from ..graph import Operation
@@ -55,21 +54,20 @@ def _windows(
 
 
 @host("FractionalMaxPool FractionalAvgPool")
-def _pool(store: Store, operation: Operation, x: Any) -> list[Array]:
-    given = np.asarray(x)
-    ratios, seeds = (
-        operation.attribute("pooling_ratio"),
-        [operation.attribute(name) for name in ("seed", "seed2")],
-    )
-    if any(seeds) and not operation.attribute("deterministic"):
+def _pool(
+    store: Store, operation: Operation, given: Array,
+    *, pooling_ratio: list[float], pseudo_random: bool, deterministic: bool, seed: int, seed2: int,
+) -> list[Array]:  # fmt: skip
+    seeds = seed, seed2
+    if any(seeds) and not deterministic:
         message = "Both seed and seed2 should be 0 if deterministic is false."
         raise failure("INVALID_ARGUMENT", message)
     key = ("fractional", operation.name)
-    fixed = operation.attribute("deterministic") and any(seeds)
+    fixed = deterministic and any(seeds)
     stream = Philox(*seeds) if fixed else store.resources.setdefault(key, Philox(*seeds))
-    sizes = [int(np.floor(size / ratio)) for size, ratio in zip(given.shape, ratios, strict=True)]
-    in_step = operation.attribute("pseudo_random")
-    rows, columns = (_bounds(given.shape[i], sizes[i], stream, in_step) for i in (1, 2))
+    pairs = zip(given.shape, pooling_ratio, strict=True)
+    sizes = [int(np.floor(size / ratio)) for size, ratio in pairs]
+    rows, columns = (_bounds(given.shape[i], sizes[i], stream, pseudo_random) for i in (1, 2))
     found = np.zeros(sizes, given.dtype)
     reduce: Any = np.max if operation.type == "FractionalMaxPool" else np.mean
     for row, column, seen in _windows(operation, rows, columns, given.shape[1:3]):
@@ -96,9 +94,9 @@ def _max_gradient(
 
 @fold("FractionalAvgPoolGrad")
 def _mean_gradient(
-    operation: Operation, sizes: Array, g: Array, rows: Array, columns: Array
+    operation: Operation, sizes: list[int], g: Array, rows: Array, columns: Array
 ) -> Array:
-    found = np.zeros(integers(sizes), g.dtype)
+    found = np.zeros(sizes, g.dtype)
     for row, column, seen in _windows(operation, rows, columns, found.shape[1:3]):
         cells = found[seen].shape[1] * found[seen].shape[2]
         found[seen] += (g[:, row, column] / cells)[:, None, None]

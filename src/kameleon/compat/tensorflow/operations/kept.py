@@ -13,10 +13,12 @@ from kameleon.graph.primitives.indexing import gather
 
 from ..lowering import ArrayHandle, Lowering, NotCompiledError, StackHandle
 from .table import kept
-from .values import array, dtype_of, is_text, size_in, sizes_of, tensor
+from .values import Kind, array, is_text, size_in, sizes_of, tensor
 
 if TYPE_CHECKING:
     from ..graph import Operation
+
+Array = np.ndarray
 
 FLOW = np.float32(0)
 
@@ -38,22 +40,21 @@ def numeric(value: Any) -> Tensor:
 
 
 @kept("TensorArrayV3")
-def _array(lowering: Lowering, operation: Operation, size: Any) -> list[Any]:
-    if dtype_of(operation, "dtype") == "object":
+def _array(
+    lowering: Lowering, operation: Operation, size: Any,
+    *, dtype: Kind, element_shape: Any, dynamic_size: bool,
+) -> list[Any]:  # fmt: skip
+    if dtype == "object":
         raise NotCompiledError("texts aren't compiled")
-    shape = operation.attribute("element_shape")
-    grows = operation.attribute("dynamic_size")
-    handle = ArrayHandle(operation.name, dtype_of(operation, "dtype"), shape, grows=grows)
+    handle = ArrayHandle(operation.name, dtype, element_shape, grows=dynamic_size)
     lowering.begin(handle, size_in(size))
     return [handle, FLOW]
 
 
 @kept("TensorArrayGradV3")
-def _gradient(
-    lowering: Lowering, operation: Operation, handle: ArrayHandle, flow: Any
-) -> list[Any]:
+def _gradient(lowering: Lowering, handle: ArrayHandle, flow: Any, *, source: str) -> list[Any]:
     """An array for gradients, made when it's first asked for; elements begin as zeros."""
-    key = f"{handle.key}/{operation.attribute('source').decode()}"
+    key = f"{handle.key}/{source}"
     shape = handle.element
     if shape is None or -1 in shape:
         shape = lowering.elements(handle).shape(handle)
@@ -64,27 +65,17 @@ def _gradient(
 
 
 @kept("TensorArrayWriteV3")
-def _write(
-    lowering: Lowering, operation: Operation, handle: ArrayHandle, at: Any, value: Any, flow: Any
-) -> Any:
+def _write(lowering: Lowering, handle: ArrayHandle, at: Any, value: Any, flow: Any) -> Any:
     lowering.write(handle, at, numeric(lowering.value(value)))
     return FLOW
 
 
-@kept("TensorArrayReadV3")
-def _read(lowering: Lowering, operation: Operation, handle: ArrayHandle, at: Any, flow: Any) -> Any:
-    return lowering.element(handle, at)
-
-
-@kept("TensorArraySizeV3")
-def _size(lowering: Lowering, operation: Operation, handle: ArrayHandle, flow: Any) -> Any:
-    return number_of(handle, lowering)
+kept("TensorArrayReadV3")(lambda lowering, handle, at, flow: lowering.element(handle, at))
+kept("TensorArraySizeV3")(lambda lowering, handle, flow: number_of(handle, lowering))
 
 
 @kept("TensorArrayScatterV3")
-def _scatter(
-    lowering: Lowering, operation: Operation, handle: ArrayHandle, at: Any, value: Any, flow: Any
-) -> Any:
+def _scatter(lowering: Lowering, handle: ArrayHandle, at: Any, value: Any, flow: Any) -> Any:
     rows = numeric(lowering.value(value))
     if isinstance(at, Tensor) and at.primitive.name == "iota":
         lowering.put_first(handle, rows)
@@ -95,20 +86,17 @@ def _scatter(
 
 @kept("TensorArrayGatherV3")
 def _gather(
-    lowering: Lowering, operation: Operation, handle: ArrayHandle, at: Any, flow: Any
+    lowering: Lowering, handle: ArrayHandle, at: Any, flow: Any, *, element_shape: Any
 ) -> Any:
     if isinstance(at, Tensor):
         return gather(lowering.whole(handle), at, 0)
     if not len(at) and lowering.size(handle) == 0:
-        shape = operation.attribute("element_shape") or ()
-        return zeros([0, *(max(size, 0) for size in shape)], handle.dtype)
+        return zeros([0, *(max(size, 0) for size in element_shape or ())], handle.dtype)
     return lowering.rows(handle, np.asarray(at))
 
 
 @kept("TensorArrayConcatV3")
-def _concatenated(
-    lowering: Lowering, operation: Operation, handle: ArrayHandle, flow: Any
-) -> list[Any]:
+def _concatenated(lowering: Lowering, handle: ArrayHandle, flow: Any) -> list[Any]:
     whole = lowering.whole(handle)
     count, rows, *rest = sizes_of(whole)
     joined = M.reshape(whole, [count * rows, *rest])
@@ -116,15 +104,7 @@ def _concatenated(
 
 
 @kept("TensorArraySplitV3")
-def _split(
-    lowering: Lowering,
-    operation: Operation,
-    handle: ArrayHandle,
-    value: Any,
-    lengths: Any,
-    flow: Any,
-) -> Any:
-    sizes = array(lengths)
+def _split(lowering: Lowering, handle: ArrayHandle, value: Any, sizes: Array, flow: Any) -> Any:
     if len(set(sizes.tolist())) > 1:
         raise NotCompiledError("elements of several shapes")
     node = numeric(lowering.value(value))
@@ -133,33 +113,20 @@ def _split(
     return FLOW
 
 
-@kept("TensorArrayCloseV3")
-def _close(lowering: Lowering, operation: Operation, handle: ArrayHandle) -> list[Any]:
-    return []
+kept("TensorArrayCloseV3 StackCloseV2 StackClose")(lambda handle: [])
 
 
 # Stacks -----------------------------------------------------------------------------------------
 
 
-@kept("StackV2 Stack")
-def _stack(lowering: Lowering, operation: Operation, *size: Any) -> list[Any]:
-    return [StackHandle(operation.name)]
+kept("StackV2 Stack")(lambda operation, *size: StackHandle(operation.name))
+kept("StackPopV2 StackPop")(lambda lowering, handle: lowering.pop_one(handle))
 
 
 @kept("StackPushV2 StackPush")
-def _push(lowering: Lowering, operation: Operation, handle: StackHandle, value: Any) -> list[Any]:
+def _push(lowering: Lowering, handle: StackHandle, value: Any) -> list[Any]:
     value = lowering.value(value)
     if is_text(value) or not isinstance(value, Tensor | np.ndarray | np.generic):
         raise NotCompiledError("a stack that holds no numbers")
     lowering.push_one(handle, value)
     return [value]
-
-
-@kept("StackPopV2 StackPop")
-def _pop(lowering: Lowering, operation: Operation, handle: StackHandle) -> Any:
-    return [lowering.pop_one(handle)]
-
-
-@kept("StackCloseV2 StackClose")
-def _close_stack(lowering: Lowering, operation: Operation, handle: StackHandle) -> list[Any]:
-    return []

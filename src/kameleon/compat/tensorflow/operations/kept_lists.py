@@ -22,26 +22,30 @@ from ..lowering import (
 from .kept import number_of, numeric
 from .lists import shape_in
 from .table import kept
-from .values import dtype_of, size_in
+from .values import Kind, size_in
 
 if TYPE_CHECKING:
     from ..graph import Operation
 
 
+def _demand_kept(given: Any, kind: type, where: str) -> None:
+    """Refuse what is no list, or one that's kept otherwise."""
+    if not isinstance(given, ListHandle) or not isinstance(given.of, kind):
+        raise NotCompiledError(f"a list that isn't kept {where}")
+
+
 def _array_of(lowering: Lowering, given: Any) -> ArrayHandle:
     """The array that a list is kept in."""
-    if isinstance(given, ListHandle) and isinstance(given.of, ArrayHandle):
-        found: ArrayHandle = lowering.newest(given)
-        return found
-    raise NotCompiledError("a list that isn't kept in an array")
+    _demand_kept(given, ArrayHandle, "in an array")
+    found: ArrayHandle = lowering.newest(given)
+    return found
 
 
 def _stack_of(lowering: Lowering, given: Any) -> StackHandle:
     """The stack that a list is kept in."""
-    if isinstance(given, ListHandle) and isinstance(given.of, StackHandle):
-        found: StackHandle = lowering.newest(given)
-        return found
-    raise NotCompiledError("a list that isn't kept on a stack")
+    _demand_kept(given, StackHandle, "on a stack")
+    found: StackHandle = lowering.newest(given)
+    return found
 
 
 # Making -----------------------------------------------------------------------------------------
@@ -55,11 +59,13 @@ def _empty(lowering: Lowering, operation: Operation, shape: Any, limit: Any) -> 
 
 
 @kept("TensorListReserve")
-def _reserve(lowering: Lowering, operation: Operation, shape: Any, count: Any) -> Any:
+def _reserve(
+    lowering: Lowering, operation: Operation, shape: Any, count: Any, *, element_dtype: Kind
+) -> Any:
     if isinstance(lowering, Inner):
         return Single(size_in(count))
     element = None if isinstance(shape, Tensor) else shape_in(shape)
-    return _begun(lowering, operation, dtype_of(operation, "element_dtype"), element, count)
+    return _begun(lowering, operation, element_dtype, element, count)
 
 
 def _begun(
@@ -73,10 +79,11 @@ def _begun(
 
 
 @kept("TensorListFromTensor")
-def _from_tensor(lowering: Lowering, operation: Operation, value: Any, shape: Any) -> ListHandle:
+def _from_tensor(
+    lowering: Lowering, operation: Operation, value: Any, shape: Any, *, element_dtype: Kind
+) -> ListHandle:
     rows = numeric(lowering.value(value))
-    dtype = dtype_of(operation, "element_dtype")
-    found = _begun(lowering, operation, dtype, None, size_of(rows, 0))
+    found = _begun(lowering, operation, element_dtype, None, size_of(rows, 0))
     lowering.replace(_array_of(lowering, found), rows)
     return found
 
@@ -95,7 +102,7 @@ def _zeros(lowering: Lowering, operation: Operation, given: Any) -> Any:
 
 
 @kept("TensorListPushBack")
-def _push(lowering: Lowering, operation: Operation, given: Any, value: Any) -> ListHandle:
+def _push(lowering: Lowering, given: Any, value: Any) -> ListHandle:
     found = lowering.value(value)
     if not isinstance(found, Tensor | np.ndarray | np.generic):
         raise NotCompiledError("a list that holds no numbers")
@@ -105,14 +112,14 @@ def _push(lowering: Lowering, operation: Operation, given: Any, value: Any) -> L
 
 
 @kept("TensorListPopBack")
-def _pop(lowering: Lowering, operation: Operation, given: Any, shape: Any) -> list[Any]:
+def _pop(lowering: Lowering, given: Any, shape: Any) -> list[Any]:
     stack = _stack_of(lowering, given)
     found = lowering.pop_one(stack)
     return [lowering.moved(stack), found]
 
 
 @kept("TensorListSetItem")
-def _set(lowering: Lowering, operation: Operation, given: Any, at: Any, value: Any) -> Any:
+def _set(lowering: Lowering, given: Any, at: Any, value: Any) -> Any:
     found = numeric(lowering.value(value))
     if isinstance(given, Single) and given.value is None:
         return given._replace(at=at, value=found)
@@ -121,14 +128,13 @@ def _set(lowering: Lowering, operation: Operation, given: Any, at: Any, value: A
 
 
 @kept("TensorListGetItem")
-def _get(lowering: Lowering, operation: Operation, given: Any, at: Any, shape: Any) -> Tensor:
-    if not isinstance(given, ListHandle) or not isinstance(given.of, ArrayHandle):
-        raise NotCompiledError("a list that isn't kept in an array")
+def _get(lowering: Lowering, given: Any, at: Any, shape: Any) -> Tensor:
+    _demand_kept(given, ArrayHandle, "in an array")
     return lowering.item(given, at)
 
 
 @kept("AddN")
-def _sum(lowering: Lowering, operation: Operation, *given: Any) -> Any:
+def _sum(lowering: Lowering, *given: Any) -> Any:
     """The sum of lists: of one that's kept, and of gradients of its elements."""
     whole = [each for each in given if isinstance(each, ListHandle)]
     if not whole:
@@ -147,17 +153,11 @@ def _sum(lowering: Lowering, operation: Operation, *given: Any) -> Any:
 # What's in them ---------------------------------------------------------------------------------
 
 
-@kept("TensorListStack")
-def _stack(lowering: Lowering, operation: Operation, given: Any, shape: Any) -> Tensor:
-    return lowering.whole(_array_of(lowering, given))
-
-
-@kept("TensorListLength")
-def _length(lowering: Lowering, operation: Operation, given: Any) -> Any:
-    return number_of(_array_of(lowering, given), lowering)
+kept("TensorListStack")(lambda lowering, given, shape: lowering.whole(_array_of(lowering, given)))
+kept("TensorListLength")(lambda lowering, given: number_of(_array_of(lowering, given), lowering))
 
 
 @kept("TensorListElementShape")
-def _element_shape(lowering: Lowering, operation: Operation, given: Any) -> np.ndarray:
+def _element_shape(lowering: Lowering, given: Any, *, shape_type: Kind) -> np.ndarray:
     element = _array_of(lowering, given).element
-    return np.array(-1 if element is None else element, dtype_of(operation, "shape_type"))
+    return np.array(-1 if element is None else element, shape_type)

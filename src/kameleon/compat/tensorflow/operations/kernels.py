@@ -11,7 +11,8 @@ import numpy as np
 from kameleon.backend.calling import call
 
 from ..shapes.rules import RULES
-from .table import fold, pure
+from .parameters import adapted
+from .table import fold, listed, pure
 from .values import result_type, sizes_of, tensor
 
 if TYPE_CHECKING:
@@ -21,21 +22,23 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def kernel(*names: str) -> Callable[[F], F]:
-    """Decorates what some types compute of arrays: `(operation, *arrays)`.
+    """Decorates what some types compute of arrays.
 
     The shapes of what they give follow from the shapes of what they take.
     """
 
     def add(function: F) -> F:
+        compute = adapted(function, ("operation",), {})
+
         def run(operation: Operation, *arrays: Any) -> list[Any]:
-            results = _listed(function(operation, *map(_single, arrays)))
+            results = listed(compute(operation, *map(_single, arrays)))
             return [
                 np.asarray(x, kind) for x, kind in zip(results, _dtypes(operation), strict=True)
             ]
 
         def called(operation: Operation, *values: Any) -> Any:
             found = RULES[operation.type](operation, [sizes_of(value) for value in values])
-            shapes, dtypes = _listed(found), _dtypes(operation)
+            shapes, dtypes = listed(found), _dtypes(operation)
             given, computing = [tensor(value) for value in values], partial(run, operation)
             return call(
                 computing, given, "numpy", shapes=shapes, dtypes=dtypes, name=operation.name
@@ -56,7 +59,3 @@ def _single(x: Any) -> np.ndarray:
 
 def _dtypes(operation: Operation) -> list[str]:
     return [result_type(operation, at) for at in range(len(operation.types))]
-
-
-def _listed(found: Any) -> list[Any]:
-    return found if isinstance(found, list) else [found]

@@ -4,8 +4,8 @@ adds to one gives another.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -15,11 +15,7 @@ from ..resources.base import Resource
 from ..shapes.rules import ShapeMismatchError, known_sizes, merged
 from .optionals import Optional
 from .table import host
-from .values import dtype_of, texts
-
-if TYPE_CHECKING:
-    from ..graph import Operation
-    from ..variables import Store
+from .values import Kind, integers, texts
 
 Array = np.ndarray
 
@@ -44,8 +40,7 @@ class TensorList(Resource):
     def item(self, at: int, shape: Shape) -> Any:
         """A tensor; zeros where nothing was set."""
         if not 0 <= at < len(self.items):
-            message = f"Trying to access element {at} in a list with {len(self.items)} elements."
-            raise failure("INVALID_ARGUMENT", message)
+            _refuse(f"Trying to access element {at} in a list with {len(self.items)} elements.")
         found = self.items[at]
         if found is None:
             return self._zeros(shape)
@@ -68,10 +63,7 @@ class TensorList(Resource):
             if each is not None and not _is_known(known):
                 known = _merged(known, np.shape(each))
         if known is None or not _is_known(known):
-            message = (
-                "Trying to read an uninitialized tensor but element_shape is not fully defined"
-            )
-            raise failure("INVALID_ARGUMENT", message)
+            _refuse("Trying to read an uninitialized tensor but element_shape is not fully defined")
         return np.zeros(known, _dtype(self.dtype))
 
     def stacked(self, shape: Shape, places: list[int] | None = None) -> Array:
@@ -80,11 +72,10 @@ class TensorList(Resource):
         if not len(chosen):
             known = _merged(shape, self.shape)
             if not _is_known(known):
-                message = (
+                _refuse(
                     "Tried to stack elements of an empty list with non-fully-defined"
                     f" element_shape: {_shown(known)}"
                 )
-                raise failure("INVALID_ARGUMENT", message)
             return np.zeros((0, *(known or ())), _dtype(self.dtype))
         return np.stack([self.item(at, shape) for at in chosen])
 
@@ -117,117 +108,101 @@ def shape_in(value: Any) -> Shape:
     return None if sizes.ndim == 0 else known_sizes(sizes)
 
 
+def _refuse(message: str) -> NoReturn:
+    raise failure("INVALID_ARGUMENT", message)
+
+
 # Making -----------------------------------------------------------------------------------------
 
 
 @host("EmptyTensorList")
-def _empty(store: Store, operation: Operation, shape: Any, limit: Any) -> TensorList:
-    return TensorList([], dtype_of(operation, "element_dtype"), shape_in(shape), int(limit))
+def _empty(shape: Any, limit: int, *, element_dtype: Kind) -> TensorList:
+    return TensorList([], element_dtype, shape_in(shape), limit)
 
 
 @host("TensorListReserve")
-def _reserve(store: Store, operation: Operation, shape: Any, count: Any) -> TensorList:
-    return TensorList([None] * int(count), dtype_of(operation, "element_dtype"), shape_in(shape))
+def _reserve(shape: Any, count: int, *, element_dtype: Kind) -> TensorList:
+    return TensorList([None] * count, element_dtype, shape_in(shape))
 
 
 @host("TensorListFromTensor")
-def _from_tensor(store: Store, operation: Operation, value: Any, shape: Any) -> TensorList:
-    return TensorList(
-        list(np.asarray(value)), dtype_of(operation, "element_dtype"), shape_in(shape)
-    )
+def _from_tensor(value: Array, shape: Any, *, element_dtype: Kind) -> TensorList:
+    return TensorList(list(value), element_dtype, shape_in(shape))
 
 
 @host("TensorListScatter TensorListScatterV2")
 def _scatter(
-    store: Store, operation: Operation, value: Any, at: Any, shape: Any, count: Any = -1
+    value: Array, at: list[int], shape: Any, count: int = 0, *, element_dtype: Kind
 ) -> TensorList:
-    places = [int(place) for place in np.asarray(at)]
-    size = max([int(count), *(place + 1 for place in places)], default=0)
-    made = TensorList([None] * max(size, 0), dtype_of(operation, "element_dtype"), shape_in(shape))
-    for place, part in zip(places, np.asarray(value), strict=True):
-        made.items[place] = part
-    return made
+    return _with_parts(
+        TensorList([None] * max(count, 0), element_dtype, shape_in(shape)), value, at
+    )
 
 
 @host("TensorListScatterIntoExistingList")
-def _scatter_into(
-    store: Store, operation: Operation, given: TensorList, value: Any, at: Any
-) -> TensorList:
-    places = [int(place) for place in np.asarray(at)]
-    items = [*given.items, *[None] * (max(places, default=-1) + 1 - len(given.items))]
-    for place, part in zip(places, np.asarray(value), strict=True):
+def _with_parts(given: TensorList, value: Array, at: list[int]) -> TensorList:
+    items = _resized(given.items, max([len(given.items), *(place + 1 for place in at)]))
+    for place, part in zip(at, value, strict=True):
         items[place] = part
     return given.with_items(items)
 
 
+def _resized(items: list[Any], count: int) -> list[Any]:
+    return [*items[:count], *[None] * (count - len(items))]
+
+
 @host("TensorListSplit")
-def _split(store: Store, operation: Operation, value: Any, shape: Any, lengths: Any) -> TensorList:
-    ends = np.cumsum(np.asarray(lengths))
-    if ends.size and ends[-1] != np.shape(value)[0]:
-        message = (
+def _split(value: Array, shape: Any, lengths: Array, *, element_dtype: Kind) -> TensorList:
+    ends = np.cumsum(lengths)
+    if ends.size and ends[-1] != len(value):
+        _refuse(
             f"Expected sum of lengths to be equal to values.shape[0], but sum of lengths is"
             f" {ends[-1]} and value's shape is: {_shown(np.shape(value))} "
         )
-        raise failure("INVALID_ARGUMENT", message)
-    parts = np.split(np.asarray(value), ends[:-1]) if ends.size else []
-    return TensorList(parts, dtype_of(operation, "element_dtype"), shape_in(shape))
+    parts = np.split(value, ends[:-1]) if ends.size else []
+    return TensorList(parts, element_dtype, shape_in(shape))
 
 
 # Adding, taking ---------------------------------------------------------------------------------
 
 
 @host("TensorListPushBack")
-def _push(store: Store, operation: Operation, given: TensorList, value: Any) -> TensorList:
+def _push(given: TensorList, value: Any) -> TensorList:
     _merged(given.shape, () if isinstance(value, Resource) else np.shape(value))
     if 0 <= given.limit <= len(given.items):
-        message = (
+        _refuse(
             f"Tried to push item into a full list list size: {len(given.items)}"
             f" max_num_elements: {given.limit}"
         )
-        raise failure("INVALID_ARGUMENT", message)
     return given.with_items([*given.items, value])
 
 
 @host("TensorListPopBack")
-def _pop(store: Store, operation: Operation, given: TensorList, shape: Any) -> list[Any]:
+def _pop(given: TensorList, shape: Any) -> list[Any]:
     if not given.items:
-        raise failure("INVALID_ARGUMENT", "Trying to pop from an empty list.")
+        _refuse("Trying to pop from an empty list.")
     last = given.item(len(given.items) - 1, shape_in(shape))
     return [given.with_items(given.items[:-1]), last]
 
 
 @host("TensorListSetItem")
-def _set(store: Store, operation: Operation, given: TensorList, at: Any, value: Any) -> TensorList:
-    place = int(at)
+def _set(given: TensorList, place: int, value: Any) -> TensorList:
     if not 0 <= place < len(given.items):
-        message = f"Trying to modify element {place} in a list with {len(given.items)} elements."
-        raise failure("INVALID_ARGUMENT", message)
+        _refuse(f"Trying to modify element {place} in a list with {len(given.items)} elements.")
     items = list(given.items)
     items[place] = value
     return given.with_items(items)
 
 
-@host("TensorListGetItem")
-def _get(store: Store, operation: Operation, given: TensorList, at: Any, shape: Any) -> Array:
-    found: Array = given.item(int(at), shape_in(shape))
-    return found
-
-
-@host("TensorListResize")
-def _resize(store: Store, operation: Operation, given: TensorList, size: Any) -> TensorList:
-    count = int(size)
-    return given.with_items([*given.items[:count], *[None] * (count - len(given.items))])
-
-
-@host("TensorListConcatLists")
-def _joined(store: Store, operation: Operation, one: TensorList, other: TensorList) -> TensorList:
-    return one.with_items([*one.items, *other.items])
+host("TensorListGetItem")(lambda given, at, shape: given.item(int(at), shape_in(shape)))
+host("TensorListResize")(lambda given, size: given.with_items(_resized(given.items, int(size))))
+host("TensorListConcatLists")(lambda one, other: one.with_items([*one.items, *other.items]))
 
 
 @host("TensorListPushBackBatch")
-def _push_batch(store: Store, operation: Operation, lists: Any, values: Any) -> Array:
+def _push_batch(lists: Any, values: Array) -> Array:
     found = np.empty(len(lists), object)
-    for at, (given, value) in enumerate(zip(lists, np.asarray(values), strict=True)):
+    for at, (given, value) in enumerate(zip(lists, values, strict=True)):
         found[at] = given.with_items([*given.items, value])
     return found
 
@@ -235,58 +210,45 @@ def _push_batch(store: Store, operation: Operation, lists: Any, values: Any) -> 
 # What's in them ---------------------------------------------------------------------------------
 
 
-@host("TensorListLength")
-def _length(store: Store, operation: Operation, given: TensorList) -> np.int32:
-    return np.int32(len(given.items))
+host("TensorListLength")(lambda given: np.int32(len(given.items)))
+host("TensorListGather")(lambda given, at, shape: given.stacked(shape_in(shape), integers(at)))
 
 
 @host("TensorListElementShape")
-def _element_shape(store: Store, operation: Operation, given: TensorList) -> Array:
-    return np.array(-1 if given.shape is None else given.shape, dtype_of(operation, "shape_type"))
+def _element_shape(given: TensorList, *, shape_type: Kind) -> Array:
+    return np.array(-1 if given.shape is None else given.shape, shape_type)
 
 
 @host("TensorListStack")
-def _stack(store: Store, operation: Operation, given: TensorList, shape: Any) -> Array:
-    count = operation.attribute("num_elements")
-    if count is not None and count not in (-1, len(given.items)):
-        message = (
-            f"Operation expected a list with {count} elements but got a list with"
+def _stack(given: TensorList, shape: Any, *, num_elements: int | None) -> Array:
+    if num_elements is not None and num_elements not in (-1, len(given.items)):
+        _refuse(
+            f"Operation expected a list with {num_elements} elements but got a list with"
             f" {len(given.items)} elements."
         )
-        raise failure("INVALID_ARGUMENT", message)
     return given.stacked(shape_in(shape))
-
-
-@host("TensorListGather")
-def _gather(store: Store, operation: Operation, given: TensorList, at: Any, shape: Any) -> Array:
-    return given.stacked(shape_in(shape), [int(place) for place in np.asarray(at)])
 
 
 @host("TensorListConcat TensorListConcatV2")
 def _concatenate(
-    store: Store, operation: Operation, given: TensorList, shape: Any = None, sizes: Any = ()
+    given: TensorList, shape: Any = None, sizes: Any = (), *, element_shape: Any
 ) -> list[Any]:
-    told = operation.attribute("element_shape") if shape is None else shape_in(shape)
+    told = element_shape if shape is None else shape_in(shape)
     known = _merged(told[1:] if told else None, given.shape[1:] if given.shape else None)
     lengths = list(np.asarray(sizes, np.int64))
     parts = [
         given.item(at, (int(lengths[at]), *(known or ())) if at < len(lengths) else told)
         for at in range(len(given.items))
     ]
-    if not parts:
-        parts = [np.zeros((0, *(known or ())), _dtype(given.dtype))]
-        return [parts[0], np.zeros(0, np.int64)]
-    return [np.concatenate(parts), np.array([len(part) for part in parts], np.int64)]
+    parts = parts or [np.zeros((0, *(known or ())), _dtype(given.dtype))]
+    counts = [len(part) for part in parts[: len(given.items)]]
+    return [np.concatenate(parts), np.array(counts, np.int64)]
 
 
 # Sums of them -----------------------------------------------------------------------------------
 
 
 @host("ZerosLike")
-def _zeros_like(store: Store, operation: Operation, given: Any) -> Any:
-    return _zeros_of(given)
-
-
 def _zeros_of(given: Any) -> Any:
     """Zeros of the shapes of what is given, which may be lists of lists."""
     if isinstance(given, TensorList):
@@ -298,11 +260,7 @@ def _zeros_of(given: Any) -> Any:
 
 
 @host("AddN")
-def _sum(store: Store, operation: Operation, *given: Any) -> Any:
-    return _sum_of(given)
-
-
-def _sum_of(given: Sequence[Any]) -> Any:
+def _sum_of(*given: Any) -> Any:
     """The sum of arrays, or, each for itself, of what lists hold."""
     first = given[0]
     if isinstance(first, TensorList):
@@ -310,10 +268,11 @@ def _sum_of(given: Sequence[Any]) -> Any:
         return first.with_items([_sum_of_those_there(row) for row in rows])
     if isinstance(first, Optional):
         there = [each.values for each in given if each.values is not None]
-        return Optional(tuple(map(_sum_of, zip(*there, strict=True))) if there else None)
+        found = tuple(_sum_of(*parts) for parts in zip(*there, strict=True))
+        return Optional(found if there else None)
     return sum(given[1:], start=np.asarray(first))
 
 
-def _sum_of_those_there(given: Sequence[Any]) -> Any:
+def _sum_of_those_there(given: Iterable[Any]) -> Any:
     there = [each for each in given if each is not None]
-    return _sum_of(there) if there else None
+    return _sum_of(*there) if there else None

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from functools import wraps
+from typing import Any
 
 import numpy as np
 
@@ -13,148 +14,99 @@ from kameleon.graph.primitives import indexing as I
 from ..arithmetic import matrices as A
 from ..failures import failure
 from .kernels import kernel
-from .table import fold, pure
+from .table import pure
 from .values import tensor
-
-if TYPE_CHECKING:
-    from ..graph import Operation
 
 Array = np.ndarray
 
+SINGULAR = "Input is not invertible."
+SINGULAR_MATRIX = "Input matrix is not invertible."
+DEFICIENT = "Input matrix was rank deficient or ill-conditioned."
+NOT_POSITIVE = "Cholesky decomposition was not successful. The input might not be valid."
 
-def _tried(compute: Callable[..., Any], message: str, *arrays: Array) -> Any:
+
+def _or(message: str, compute: Callable[..., Any]) -> Callable[..., Any]:
     """What a function gives, or the error that no matrix fits."""
-    try:
-        return compute(*arrays)
-    except np.linalg.LinAlgError:
-        raise failure("INVALID_ARGUMENT", message) from None
+
+    @wraps(compute)
+    def tried(*arrays: Array, **how: Any) -> Any:
+        try:
+            return compute(*arrays, **how)
+        except np.linalg.LinAlgError:
+            raise failure("INVALID_ARGUMENT", message) from None
+
+    return tried
 
 
-def _turned(operation: Operation, a: Array) -> Array:
-    return A.adjoint(a) if operation.attribute("adjoint") else a
+def _turned(a: Array, adjoint: bool) -> Array:
+    return A.adjoint(a) if adjoint else a
 
 
-# Inverses ---------------------------------------------------------------------------------------
+def _triangular_solve(a: Array, b: Array, *, lower: bool, adjoint: bool) -> Array:
+    return np.linalg.solve(_turned(np.tril(a) if lower else np.triu(a), adjoint), b)
 
 
-@kernel("MatrixInverse BatchMatrixInverse")
-def _inverse(operation: Operation, a: Array) -> Any:
-    return _tried(np.linalg.inv, "Input is not invertible.", _turned(operation, a))
-
-
-@kernel("MatrixDeterminant BatchMatrixDeterminant")
-def _determinant(operation: Operation, a: Array) -> Any:
-    return np.linalg.det(a)
-
-
-@kernel("LogMatrixDeterminant")
-def _log_determinant(operation: Operation, a: Array) -> list[Any]:
-    return list(np.linalg.slogdet(a))
-
-
-@kernel("MatrixSolve BatchMatrixSolve")
-def _solve(operation: Operation, a: Array, b: Array) -> Any:
-    return _tried(np.linalg.solve, "Input matrix is not invertible.", _turned(operation, a), b)
-
-
-@kernel("MatrixTriangularSolve BatchMatrixTriangularSolve")
-def _triangular_solve(operation: Operation, a: Array, b: Array) -> Any:
-    part = A.triangle(a, operation.attribute("lower"))
-    return _tried(np.linalg.solve, "Input matrix is not invertible.", _turned(operation, part), b)
-
-
-@kernel("MatrixSolveLs BatchMatrixSolveLs")
-def _least_squares(operation: Operation, a: Array, b: Array, ridge: Any) -> Any:
-    fast, added = operation.attribute("fast"), a.dtype.type(ridge)
-    message = "Input matrix was rank deficient or ill-conditioned."
-    return _tried(lambda a, b: A.least_squares(a, b, added, fast), message, a, b)
-
-
-@kernel("TridiagonalSolve")
-def _tridiagonal_solve(operation: Operation, diagonals: Array, b: Array) -> Any:
-    return _tried(A.tridiagonal_solve, "The matrix is not invertible.", diagonals, b)
-
-
-@kernel("TridiagonalMatMul")
-def _tridiagonal_product(operation: Operation, *arrays: Array) -> Array:
-    return A.tridiagonal_product(*arrays)
-
-
-# Factors ----------------------------------------------------------------------------------------
-
-
-@kernel("Cholesky BatchCholesky")
-def _cholesky(operation: Operation, a: Array) -> Any:
-    message = "Cholesky decomposition was not successful. The input might not be valid."
-    return _tried(np.linalg.cholesky, message, a)
-
-
-@kernel("CholeskyGrad BatchCholeskyGrad")
-def _cholesky_gradient(operation: Operation, factor: Array, g: Array) -> Array:
-    return A.cholesky_gradient(factor, g)
-
-
-@kernel("Lu")
-def _lu(operation: Operation, a: Array) -> list[Array]:
+def _lu(a: Array) -> list[Array]:
     found = list(A.lu(a))
     if not np.all(np.diagonal(found[0], axis1=-2, axis2=-1)):
-        raise failure("INVALID_ARGUMENT", "Input is not invertible.")
+        raise failure("INVALID_ARGUMENT", SINGULAR)
     return found
 
 
-@kernel("Qr")
-def _qr(operation: Operation, a: Array) -> list[Array]:
-    mode: Any = "complete" if operation.attribute("full_matrices") else "reduced"
+def _qr(a: Array, *, full_matrices: bool) -> list[Array]:
+    mode: Any = "complete" if full_matrices else "reduced"
     return list(np.linalg.qr(a, mode))
 
 
-@kernel("SelfAdjointEigV2 BatchSelfAdjointEigV2")
-def _eigen(operation: Operation, a: Array) -> list[Array]:
+def _eigen(a: Array, *, compute_v: bool) -> list[Array]:
     values, vectors = A.eigen(a)
-    return [values, vectors if operation.attribute("compute_v") else np.zeros(0, a.dtype)]
+    return [values, vectors if compute_v else np.zeros(0, a.dtype)]
 
 
-@kernel("SelfAdjointEig BatchSelfAdjointEig")
-def _eigen_together(operation: Operation, a: Array) -> Array:
+def _eigen_together(a: Array) -> Array:
     values, vectors = A.eigen(a)
     return np.concatenate([values[..., None, :], vectors], -2)
 
 
-@kernel("Svd BatchSvd")
-def _svd(operation: Operation, a: Array) -> list[Array]:
-    if not operation.attribute("compute_uv"):
-        nothing = np.zeros(0, a.dtype)
-        return [np.linalg.svd(a, compute_uv=False), nothing, nothing]
-    u, s, v = np.linalg.svd(a, full_matrices=operation.attribute("full_matrices"))
+def _svd(a: Array, *, compute_uv: bool, full_matrices: bool) -> list[Array]:
+    if not compute_uv:
+        return [np.linalg.svd(a, compute_uv=False), *[np.zeros(0, a.dtype)] * 2]
+    u, s, v = np.linalg.svd(a, full_matrices=full_matrices)
     return [s, u, A.adjoint(v)]
 
 
-# Functions --------------------------------------------------------------------------------------
-
-
-@kernel("MatrixExponential")
-def _exponential(operation: Operation, a: Array) -> Array:
-    return A.exponential(a)
-
-
-@kernel("MatrixLogarithm")
-def _logarithm(operation: Operation, a: Array) -> Array:
-    return A.logarithm(a)
-
-
-@kernel("MatrixSquareRoot")
-def _square_root(operation: Operation, a: Array) -> Array:
-    return A.square_root(a)
-
-
-@fold("Cross")
-def _cross_known(operation: Operation, a: Array, b: Array) -> Array:
-    return np.cross(a, b)
+KERNELS: dict[str, Callable[..., Any]] = {
+    "MatrixInverse BatchMatrixInverse": _or(
+        SINGULAR, lambda a, *, adjoint: np.linalg.inv(_turned(a, adjoint))
+    ),
+    "MatrixDeterminant BatchMatrixDeterminant": np.linalg.det,
+    "LogMatrixDeterminant": lambda a: list(np.linalg.slogdet(a)),
+    "MatrixSolve BatchMatrixSolve": _or(
+        SINGULAR_MATRIX, lambda a, b, *, adjoint: np.linalg.solve(_turned(a, adjoint), b)
+    ),
+    "MatrixTriangularSolve BatchMatrixTriangularSolve": _or(SINGULAR_MATRIX, _triangular_solve),
+    "MatrixSolveLs BatchMatrixSolveLs": _or(DEFICIENT, A.least_squares),
+    "TridiagonalSolve": _or("The matrix is not invertible.", A.tridiagonal_solve),
+    "TridiagonalMatMul": A.tridiagonal_product,
+    # Factors.
+    "Cholesky BatchCholesky": _or(NOT_POSITIVE, lambda a: np.linalg.cholesky(a)),
+    "CholeskyGrad BatchCholeskyGrad": A.cholesky_gradient,
+    "Lu": _lu,
+    "Qr": _qr,
+    "SelfAdjointEigV2 BatchSelfAdjointEigV2": _eigen,
+    "SelfAdjointEig BatchSelfAdjointEig": _eigen_together,
+    "Svd BatchSvd": _svd,
+    # Functions.
+    "MatrixExponential": A.exponential,
+    "MatrixLogarithm": A.logarithm,
+    "MatrixSquareRoot": A.square_root,
+}
+for _names, _function in KERNELS.items():
+    kernel(_names)(_function)
 
 
 @pure("Cross")
-def _cross(operation: Operation, a: Any, b: Any) -> Node:
-    one, other = tensor(a), tensor(b)
+def _cross(one: Node, other: Node) -> Node:
     axis = len(one.shape) - 1
 
     def turned(x: Node, by: int) -> Node:

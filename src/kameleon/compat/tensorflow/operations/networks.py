@@ -20,14 +20,15 @@ from kameleon.graph.primitives.windows import Window
 
 from ..shapes.networks import explicit_pads, spatial
 from ..shapes.rules import is_channels_last
-from .elementwise import log_softmax
+from .elementwise import log_softmax, zero
 from .products import mean
+from .slopes import slope, slopes
 from .table import pure
 from .values import (
+    Kind,
     UnknownSizeError,
     broadcast,
     dims,
-    dtype_of,
     integer,
     integers,
     sizes_in,
@@ -89,25 +90,24 @@ def _spatial_sizes(operation: Operation, sizes: list[Size]) -> tuple[Size, ...]:
 # Convolutions -----------------------------------------------------------------------------------
 
 
-def _convolving(primitive: Callable[..., Node]) -> Callable[[Operation, Any, Any], Node]:
+def _convolving(primitive: Callable[..., Node]) -> Callable[[Operation, Any, Node], Node]:
     """A convolution as an operation says."""
 
-    def rule(operation: Operation, x: Any, kernel: Any) -> Node:
-        node, k = channels_last(operation, x), tensor(kernel)
-        window = window_of(operation, node.shape[1:-1], sizes_of(k, 0, -2))
-        return as_told(operation, primitive(node, k, window=window))
+    def rule(operation: Operation, x: Any, kernel: Node) -> Node:
+        node = channels_last(operation, x)
+        window = window_of(operation, node.shape[1:-1], sizes_of(kernel, 0, -2))
+        return as_told(operation, primitive(node, kernel, window=window))
 
     return rule
 
 
-def _convolving_back(primitive: Callable[..., Node]) -> Callable[[Operation, Any, Any, Any], Node]:
+def _convolving_back(primitive: Callable[..., Node]) -> Callable[..., Node]:
     """The adjoint of a convolution in its input."""
 
-    def rule(operation: Operation, sizes: Any, kernel: Any, g: Any) -> Node:
-        space, k = _spatial_sizes(operation, sizes_in(sizes)), tensor(kernel)
-        known, _ = split(space)
-        window = window_of(operation, known, sizes_of(k)[:-2])
-        return as_told(operation, primitive(channels_last(operation, g), k, space, window))
+    def rule(operation: Operation, sizes: Any, kernel: Node, g: Any) -> Node:
+        space = _spatial_sizes(operation, sizes_in(sizes))
+        window = window_of(operation, split(space)[0], sizes_of(kernel)[:-2])
+        return as_told(operation, primitive(channels_last(operation, g), kernel, space, window))
 
     return rule
 
@@ -118,44 +118,46 @@ pure("Conv2DBackpropInput Conv3DBackpropInputV2")(_convolving_back(C.conv_input)
 pure("DepthwiseConv2dNativeBackpropInput")(_convolving_back(C.depthwise_input))
 
 
-@pure("Conv2DBackpropFilter Conv3DBackpropFilterV2")
-def _conv_kernel(operation: Operation, x: Any, sizes: Any, g: Any) -> Node:
-    node = channels_last(operation, x)
-    window = window_of(operation, node.shape[1:-1], tuple(integers(sizes)[:-2]))
-    return C.conv_kernel(node, channels_last(operation, g), window=window)
-
-
-@pure("DepthwiseConv2dNativeBackpropFilter")
-def _depthwise_kernel(operation: Operation, x: Any, sizes: Any, g: Any) -> Node:
-    node, told = channels_last(operation, x), integers(sizes)
-    window = window_of(operation, node.shape[1:-1], tuple(told[:-2]))
-    given = channels_last(operation, g)
-    return C.depthwise_kernel(node, given, window=window, multiplier=told[-1])
+@pure("Conv2DBackpropFilter Conv3DBackpropFilterV2 DepthwiseConv2dNativeBackpropFilter")
+def _kernel_gradient(operation: Operation, x: Any, sizes: list[int], g: Any) -> Node:
+    node, given = channels_last(operation, x), channels_last(operation, g)
+    window = window_of(operation, node.shape[1:-1], tuple(sizes[:-2]))
+    if operation.type.startswith("Depthwise"):
+        return C.depthwise_kernel(node, given, window=window, multiplier=sizes[-1])
+    return C.conv_kernel(node, given, window=window)
 
 
 # Pooling ----------------------------------------------------------------------------------------
 
 
-def pool_window(operation: Operation, node: Node) -> Window:
-    """The window of a pool over a tensor with its channels at the end."""
-    kernel = tuple(spatial(operation, "ksize", len(node.shape)))
-    return window_of(operation, node.shape[1:-1], kernel)
+def pool_window(operation: Operation, node: Node, *told: Any) -> Window:
+    """The window of a pool over a tensor with its channels at the end; `told` are its sizes and
+    strides, where the operation has them as inputs.
+    """
+    space = node.shape[1:-1]
+    if not told:
+        return window_of(operation, space, tuple(spatial(operation, "ksize", len(node.shape))))
+    is_last = is_channels_last(operation)
+    sizes, strides = (n[1:-1] if is_last else n[2:] for n in map(integers, told))
+    return window_over(operation, space, sizes, strides, [1] * len(space))
 
 
-@pure("MaxPool MaxPool3D")
-def _max_pool(operation: Operation, x: Any) -> Node:
+@pure("MaxPool MaxPool3D MaxPoolV2")
+def _max_pool(operation: Operation, x: Any, *told: Any) -> Node:
     node = channels_last(operation, x)
-    pooled = P.max_pool(node, window=pool_window(operation, node)).results[0]
+    pooled = P.max_pool(node, window=pool_window(operation, node, *told)).results[0]
     return as_told(operation, pooled)
 
 
-@pure("MaxPoolGrad MaxPool3DGrad")
-def _max_pool_gradient(operation: Operation, x: Any, y: Any, g: Any) -> Node:
-    node = channels_last(operation, x)
-    window = pool_window(operation, node)
+@pure("MaxPoolGrad MaxPool3DGrad MaxPoolGradV2 MaxPoolGradGrad MaxPool3DGradGrad MaxPoolGradGradV2")
+def _max_pool_gradient(operation: Operation, x: Any, y: Any, g: Any, *told: Any) -> Node:
+    """A gradient put where the maxima are; or, of the second one, what lies in it there."""
+    node, given = channels_last(operation, x), channels_last(operation, g)
+    window = pool_window(operation, node, *told)
     at = P.max_pool(node, window=window).results[1]
-    found = P.unpool(channels_last(operation, g), at, dims(node)[1:-1], window)
-    return as_told(operation, found)
+    if "GradGrad" in operation.type:
+        return as_told(operation, P.pool_pick(given, at, window=window))
+    return as_told(operation, P.unpool(given, at, dims(node)[1:-1], window))
 
 
 @pure("AvgPool AvgPool3D")
@@ -165,31 +167,28 @@ def _average_pool(operation: Operation, x: Any) -> Node:
 
 
 @pure("AvgPoolGrad AvgPool3DGrad")
-def _average_pool_gradient(operation: Operation, sizes: Any, g: Any) -> Node:
-    told = sizes_in(sizes)
-    channels = told[-1 if is_channels_last(operation) else 1]
-    shape = [told[0], *_spatial_sizes(operation, told), channels]
-    node = broadcast_to(E.constant(0, dtype_of(operation, "T")), shape)
-    pooled = P.average_pool(node, pool_window(operation, node))
-    [found] = K.gradients(K.sum(pooled * channels_last(operation, g)), [node])
-    return as_told(operation, found)
+def _average_pool_gradient(operation: Operation, sizes: Any, g: Node, *, T: Kind) -> Node:
+    return slope(lambda x: _average_pool(operation, x), sizes_in(sizes), T, g)
 
 
 # Biases and normalization -----------------------------------------------------------------------
 
 
 @pure("BiasAdd BiasAddV1")
-def _bias(operation: Operation, x: Any, bias: Any) -> Node:
-    node, given = tensor(x), tensor(bias)
+def _bias(operation: Operation, x: Node, bias: Node) -> Node:
     if not is_channels_last(operation):
-        given = reshape(given, [-1, *[1] * (len(node.shape) - 2)])
-    return E.add(*broadcast(node, given))
+        bias = reshape(bias, [-1, *[1] * (len(x.shape) - 2)])
+    return E.add(*broadcast(x, bias))
 
 
 @pure("BiasAddGrad")
 def _bias_gradient(operation: Operation, g: Any) -> Node:
     node = channels_last(operation, g)
-    return reduce_sum(node, list(range(len(node.shape) - 1)))
+    return reduce_sum(node, _all_but_channels(node))
+
+
+def _all_but_channels(x: Node) -> list[int]:
+    return list(range(len(x.shape) - 1))
 
 
 def _count(x: Node) -> Node:
@@ -203,11 +202,12 @@ def _like(x: Node, *values: Node) -> list[Node]:
 
 @pure("FusedBatchNorm FusedBatchNormV2 FusedBatchNormV3")
 def _normalize(
-    operation: Operation, x: Any, scale: Any, offset: Any, mean_: Any, variance: Any
-) -> list[Any]:
-    node, epsilon = channels_last(operation, x), operation.attribute("epsilon")
-    axes = list(range(len(node.shape) - 1))
-    if operation.attribute("is_training"):
+    operation: Operation, x: Any, scale: Node, offset: Node, mean_: Any, variance: Any,
+    *, epsilon: float, is_training: bool,
+) -> list[Any]:  # fmt: skip
+    node = channels_last(operation, x)
+    if is_training:
+        axes = _all_but_channels(node)
         center, count = mean(node, axes), _count(node)
         apart = node - broadcast_to(center, dims(node))
         spread = mean(apart * apart, axes)
@@ -215,25 +215,26 @@ def _normalize(
     else:
         center, spread = tensor(mean_), tensor(variance)
         told = spread
-    factor = tensor(scale) / E.sqrt(spread + epsilon)
-    m, r, b = _like(node, center, factor, tensor(offset))
+    factor = scale / E.sqrt(spread + epsilon)
+    m, r, b = _like(node, center, factor, offset)
     found = as_told(operation, (node - m) * r + b)
     return [found, center, told, center, spread, np.float32(0)]
 
 
 @pure("FusedBatchNormGrad FusedBatchNormGradV2 FusedBatchNormGradV3")
 def _normalize_gradient(
-    operation: Operation, g: Any, x: Any, scale: Any, center: Any, spread: Any, *_: Any
-) -> list[Any]:
+    operation: Operation, g: Any, x: Any, scale: Node, center: Node, spread: Node, *rest: Any,
+    epsilon: float, is_training: bool,
+) -> list[Any]:  # fmt: skip
     given, node = channels_last(operation, g), channels_last(operation, x)
-    axes, count = list(range(len(node.shape) - 1)), _count(node)
-    root = 1 / E.sqrt(tensor(spread) + operation.attribute("epsilon"))
-    m, r = _like(node, tensor(center), root)
+    axes, count = _all_but_channels(node), _count(node)
+    root = 1 / E.sqrt(spread + epsilon)
+    m, r = _like(node, center, root)
     standard = (node - m) * r
     of_offset, of_scale = reduce_sum(given, axes), reduce_sum(given * standard, axes)
-    [factor] = _like(node, tensor(scale) * root)
+    [factor] = _like(node, scale * root)
     found = given * factor
-    if operation.attribute("is_training"):
+    if is_training:
         shift, slope = _like(node, of_offset / count, of_scale / count)
         found = factor * (given - shift - standard * slope)
     nothing = np.zeros((0,), np.float32)
@@ -242,53 +243,49 @@ def _normalize_gradient(
 
 @pure("BatchNormWithGlobalNormalization")
 def _normalize_by(
-    operation: Operation, x: Any, center: Any, spread: Any, offset: Any, scale: Any
-) -> Node:
+    x: Node, center: Node, spread: Node, offset: Node, scale: Node,
+    *, variance_epsilon: float, scale_after_normalization: bool,
+) -> Node:  # fmt: skip
     """By moments that are given; graphs of 2015 have it."""
-    node, factor = tensor(x), 1 / E.sqrt(tensor(spread) + operation.attribute("variance_epsilon"))
-    if operation.attribute("scale_after_normalization"):
-        factor = factor * tensor(scale)
-    m, r, b = _like(node, tensor(center), factor, tensor(offset))
-    return (node - m) * r + b
+    factor = 1 / E.sqrt(spread + variance_epsilon)
+    if scale_after_normalization:
+        factor = factor * scale
+    m, r, b = _like(x, center, factor, offset)
+    return (x - m) * r + b
 
 
 @pure("BatchNormWithGlobalNormalizationGrad")
 def _normalize_by_gradient(
-    operation: Operation, x: Any, center: Any, spread: Any, scale: Any, g: Any
-) -> list[Node]:
-    given, node = tensor(g), tensor(x)
-    axes = list(range(len(node.shape) - 1))
-    root = 1 / E.sqrt(tensor(spread) + operation.attribute("variance_epsilon"))
-    [m] = _like(node, tensor(center))
-    of_offset, of_factor = reduce_sum(given, axes), reduce_sum(given * (node - m), axes)
-    scaled = bool(operation.attribute("scale_after_normalization"))
-    factor = root * tensor(scale) if scaled else root
-    of_spread = of_factor * factor * root * root * -0.5
-    of_scale = of_factor * root if scaled else of_factor * 0.0
-    found = given * _like(node, factor)[0]
-    return [found, -of_offset * factor, of_spread, of_offset, of_scale]
+    x: Node, center: Node, spread: Node, scale: Node, g: Node,
+    *, variance_epsilon: float, scale_after_normalization: bool,
+) -> list[Node]:  # fmt: skip
+    how: dict[str, Any] = {
+        "variance_epsilon": variance_epsilon,
+        "scale_after_normalization": scale_after_normalization,
+    }
+    moments = [center, spread, zero(center), scale]
+    return slopes(lambda *xs: _normalize_by(*xs, **how), [x, *moments], g)
 
 
 # Losses -----------------------------------------------------------------------------------------
 
 
-@pure("SoftmaxCrossEntropyWithLogits")
-def _cross_entropy(operation: Operation, logits: Any, labels: Any) -> list[Node]:
-    x, y = broadcast(logits, labels)
+def _crossentropy(x: Node, y: Node) -> list[Node]:
     log = log_softmax(x)
     return [-reduce_sum(log * y, [1]), E.exp(log) - y]
 
 
+@pure("SoftmaxCrossEntropyWithLogits")
+def _of_chances(logits: Any, labels: Any) -> list[Node]:
+    return _crossentropy(*broadcast(logits, labels))
+
+
 @pure("SparseSoftmaxCrossEntropyWithLogits")
-def _sparse_cross_entropy(operation: Operation, logits: Any, labels: Any) -> list[Node]:
-    x = tensor(logits)
-    hot = I.one_hot(tensor(labels), dims(x)[1], x.dtype)
-    log = log_softmax(x)
-    return [-reduce_sum(log * hot, [1]), E.exp(log) - hot]
+def _of_classes(x: Node, labels: Node) -> list[Node]:
+    return _crossentropy(x, I.one_hot(labels, dims(x)[1], x.dtype))
 
 
 @pure("InTopK InTopKV2")
-def _in_top(operation: Operation, predictions: Any, targets: Any, k: Any = None) -> Node:
-    count = operation.attribute("k") if k is None else integer(k)
-    found: Node = K.in_top_k(tensor(predictions), tensor(targets), count)
+def _in_top(predictions: Node, targets: Node, count: Any = None, *, k: int | None) -> Node:
+    found: Node = K.in_top_k(predictions, targets, k if count is None else integer(count))
     return found

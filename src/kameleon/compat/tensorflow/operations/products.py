@@ -21,7 +21,7 @@ from kameleon.graph.primitives.sizes import Size, sizes_product
 
 from .elementwise import divide
 from .table import fold, pure
-from .values import axis_of, dims, dtype_of, integer, integers, positions, sizes_of, tensor
+from .values import Kind, axis_of, dims, integer, integers, positions, sizes_of
 
 if TYPE_CHECKING:
     from ..graph import Operation
@@ -67,116 +67,108 @@ REDUCTIONS: dict[str, tuple[Reduce, Any]] = {
     "Mean": (mean, np.mean),
     "EuclideanNorm": (lambda x, axes: root(reduce.reduce_sum(x * x, axes)), None),
 }
-for _name, (_reduce, _numpy) in REDUCTIONS.items():
 
-    @pure(_name)
-    def _reduced(operation: Operation, x: Any, axes: Any, function: Reduce = _reduce) -> Node:
-        node = tensor(x)
-        over = positions(integers(axes), len(node.shape))
-        found = function(node, over) if over else node
-        return reduce.keep(found, node, tuple(over)) if operation.attribute("keep_dims") else found
 
-    if _numpy is None:
-        continue
+def _reduction(function: Reduce) -> Callable[..., Node]:
+    def reduced(x: Node, axes: list[int], *, keep_dims: bool) -> Node:
+        over = positions(axes, len(x.shape))
+        found = function(x, over) if over else x
+        return reduce.keep(found, x, tuple(over)) if keep_dims else found
 
-    @fold(_name)
-    def _known(operation: Operation, x: Any, axes: Any, function: Any = _numpy) -> np.ndarray:
+    return reduced
+
+
+def _known_reduction(function: Any) -> Callable[..., np.ndarray]:
+    def reduced(operation: Operation, x: Any, axes: Any) -> np.ndarray:
         over = tuple(positions(integers(axes), x.ndim))
         found = function(x, axis=over, keepdims=operation.attribute("keep_dims"))
         return np.asarray(found).astype(x.dtype)
 
+    return reduced
+
+
+for _name, (_function, _of_numpy) in REDUCTIONS.items():
+    pure(_name)(_reduction(_function))
+    if _of_numpy is not None:
+        fold(_name)(_known_reduction(_of_numpy))
+
 
 @pure("ArgMax ArgMin")
-def _arg(operation: Operation, x: Any, axis: Any) -> Node:
-    node = tensor(x)
+def _arg(operation: Operation, x: Node, axis: Any, *, output_type: Kind) -> Node:
     function = reduce.argmax if operation.type == "ArgMax" else reduce.argmin
-    found = function(node, axis=axis_of(axis, len(node.shape)))
-    return E.cast(found, dtype_of(operation, "output_type"))
+    return E.cast(function(x, axis=axis_of(axis, len(x.shape))), output_type)
 
 
 @pure("L2Loss")
-def _half_square(operation: Operation, x: Any) -> Node:
-    node = tensor(x)
-    return reduce.reduce_sum(node * node, range(len(node.shape))) * 0.5
+def _half_square(x: Node) -> Node:
+    return reduce.reduce_sum(x * x, range(len(x.shape))) * 0.5
+
+
+def _moved(x: Node, at: int, by: int, first: float) -> Node:
+    """A tensor moved along an axis, of the same size; before it come such numbers."""
+    margins = [(by * (axis == at), 0) for axis in range(len(x.shape))]
+    return slice_axis(pad(x, margins, first), at, 0, sizes_of(x)[at])
 
 
 @pure("Cumsum Cumprod")
-def _cumulative(operation: Operation, x: Any, axis: Any) -> Node:
-    node = tensor(x)
-    at = axis_of(axis, len(node.shape))
-    function = reduce.cumsum if operation.type == "Cumsum" else reduce.cumprod
-    if operation.attribute("reverse"):
-        node = K.reverse(node, [at])
-    found = function(node, axis=at)
-    if operation.attribute("exclusive"):
-        margins = [(int(axis == at), 0) for axis in range(len(node.shape))]
-        padded = pad(found, margins, float(operation.type == "Cumprod"))
-        found = slice_axis(padded, at, 0, sizes_of(node)[at])
-    return K.reverse(found, [at]) if operation.attribute("reverse") else found
+def _cumulative(
+    operation: Operation, x: Node, axis: Any, *, exclusive: bool, reverse: bool
+) -> Node:
+    at, is_sum = axis_of(axis, len(x.shape)), operation.type == "Cumsum"
+    function = reduce.cumsum if is_sum else reduce.cumprod
+    found = function(K.reverse(x, [at]) if reverse else x, axis=at)
+    if exclusive:
+        found = _moved(found, at, 1, float(not is_sum))
+    return K.reverse(found, [at]) if reverse else found
 
 
 @pure("CumulativeLogsumexp")
-def _cumulative_logsumexp(operation: Operation, x: Any, axis: Any) -> Node:
+def _cumulative_logsumexp(x: Node, axis: Any, *, exclusive: bool, reverse: bool) -> Node:
     """Sums over 1, 2, 4 … places before each one."""
-    node = tensor(x)
-    at = axis_of(axis, len(node.shape))
-    size, is_reverse = sizes_of(node)[at], operation.attribute("reverse")
-
-    def shifted(y: Node, by: int) -> Node:
-        margins = [(by * (each == at), 0) for each in range(len(y.shape))]
-        return slice_axis(pad(y, margins, float(np.finfo(str(y.dtype)).min)), at, 0, size)
-
-    found, step = K.reverse(node, [at]) if is_reverse else node, 1
-    if operation.attribute("exclusive"):
-        found = shifted(found, 1)
-    while step < size:
-        other = shifted(found, step)
+    at, least = axis_of(axis, len(x.shape)), float(np.finfo(str(x.dtype)).min)
+    found, step = K.reverse(x, [at]) if reverse else x, 1
+    if exclusive:
+        found = _moved(found, at, 1, least)
+    while step < sizes_of(x)[at]:
+        other = _moved(found, at, step, least)
         most, lower = E.maximum(found, other), E.minimum(found, other)
         found, step = most + E.log1p(E.exp(lower - most)), step * 2
-    return K.reverse(found, [at]) if is_reverse else found
+    return K.reverse(found, [at]) if reverse else found
 
 
 @pure("TopKV2 TopK")
-def _top(operation: Operation, x: Any, count: Any = None) -> list[Node]:
-    size = operation.attribute("k") if count is None else integer(count)
-    values, at = top_k(tensor(x), size)
+def _top(x: Node, count: Any = None, *, k: Any) -> list[Node]:
+    values, at = top_k(x, k if count is None else integer(count))
     return [values, E.cast(at, "int32")]
 
 
 @pure("NthElement")
-def _nth(operation: Operation, x: Any, n: Any) -> Node:
-    node, at = tensor(x), integer(n)
-    last, order = len(node.shape) - 1, node
-    if operation.attribute("reverse"):
-        order = falling(node)
+def _nth(x: Node, at: int, *, reverse: bool) -> Node:
+    last, order = len(x.shape) - 1, falling(x) if reverse else x
     places = slice_axis(argsort(order, axis=last), last, at, at + 1)
-    return reshape(take_along(node, places, last), sizes_of(node)[:-1])
+    return reshape(take_along(x, places, last), sizes_of(x)[:-1])
 
 
 # Products ---------------------------------------------------------------------------------------
 
 
 @pure("MatMul")
-def _matmul(operation: Operation, a: Any, b: Any) -> Node:
-    inner = (0 if operation.attribute("transpose_a") else 1,)
-    other = (1 if operation.attribute("transpose_b") else 0,)
-    return linalg.contract(tensor(a), tensor(b), (inner, other))
+def _matmul(a: Node, b: Node, *, transpose_a: bool, transpose_b: bool) -> Node:
+    return linalg.contract(a, b, ((0 if transpose_a else 1,), (1 if transpose_b else 0,)))
 
 
 @pure("SparseMatMul")
-def _product_of_many_zeros(operation: Operation, a: Any, b: Any) -> Node:
-    return _matmul(operation, *(E.cast(tensor(x), "float32") for x in (a, b)))
+def _product_of_many_zeros(a: Node, b: Node, *, transpose_a: bool, transpose_b: bool) -> Node:
+    one, other = (E.cast(x, "float32") for x in (a, b))
+    return _matmul(one, other, transpose_a=transpose_a, transpose_b=transpose_b)
 
 
 @pure("BatchMatMul BatchMatMulV2")
-def _batch_matmul(operation: Operation, a: Any, b: Any) -> Node:
-    one, other = tensor(a), tensor(b)
+def _batch_matmul(one: Node, other: Node, *, adj_x: bool, adj_y: bool) -> Node:
     batch: list[Size] = dims(one)[:-2]
     if one.shape[:-2] != other.shape[:-2]:
         batch = [*np.broadcast_shapes(sizes_of(one, 0, -2), sizes_of(other, 0, -2))]
-    one = broadcast_to(one, [*batch, *dims(one)[-2:]])
-    other = broadcast_to(other, [*batch, *dims(other)[-2:]])
+    one, other = (broadcast_to(x, [*batch, *dims(x)[-2:]]) for x in (one, other))
     rank, each = len(batch), range(len(batch))
-    inner = (rank if operation.attribute("adj_x") else rank + 1,)
-    inner_too = (rank + 1 if operation.attribute("adj_y") else rank,)
-    return linalg.contract(one, other, (inner, inner_too), (each, each))
+    inner = (rank if adj_x else rank + 1,), (rank + 1 if adj_y else rank,)
+    return linalg.contract(one, other, inner, (each, each))

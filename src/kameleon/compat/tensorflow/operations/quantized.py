@@ -14,7 +14,7 @@ from kameleon.graph.primitives.reduce import reduce_max, reduce_min, reduce_sum
 from ..dtypes import held, name_of
 from .elementwise import zero
 from .table import fold, pure
-from .values import broadcast, dtype_of, integer, sizes_of, tensor
+from .values import Kind, broadcast, integer, sizes_of, tensor
 
 if TYPE_CHECKING:
     from ..graph import Operation
@@ -31,10 +31,10 @@ class Range:
     integer-arithmetic-only inference" (2018).
     """
 
-    def __init__(self, operation: Operation, low: Any, high: Any) -> None:
+    def __init__(self, operation: Operation, low: Node, high: Node) -> None:
         first = 1.0 if operation.attribute("narrow_range") else 0.0
         last = float((1 << operation.attribute("num_bits")) - 1)
-        start, end = (E.cast(tensor(value), "float32") for value in (low, high))
+        start, end = (E.cast(value, "float32") for value in (low, high))
         self.empty = E.logical_and(E.eq(start, zero(start)), E.eq(end, zero(end)))
         self.step = (E.select(self.empty, full_like(end, 1), end) - start) / (last - first)
         at = first - start / self.step
@@ -60,33 +60,32 @@ class Range:
 
 def _told_range(operation: Operation) -> Range:
     ends = (np.float32(operation.attribute(name)) for name in ("min", "max"))
-    return Range(operation, *ends)
+    return Range(operation, *map(tensor, ends))
 
 
 @pure("FakeQuantWithMinMaxArgs")
-def _rounded(operation: Operation, x: Any) -> Node:
+def _rounded(operation: Operation, x: Node) -> Node:
     low, high = operation.attribute("min"), operation.attribute("max")
     if low >= high or not 2 <= operation.attribute("num_bits") <= 16:
         raise ValueError(f"min {low} has to be smaller than max {high}; num_bits from 2 to 16")
-    return _told_range(operation).rounded(tensor(x))
+    return _told_range(operation).rounded(x)
 
 
 @pure("FakeQuantWithMinMaxArgsGradient")
-def _rounded_slope(operation: Operation, g: Any, x: Any) -> Node:
-    return _told_range(operation).slopes(tensor(g), tensor(x))[0]
+def _rounded_slope(operation: Operation, g: Node, x: Node) -> Node:
+    return _told_range(operation).slopes(g, x)[0]
 
 
 @pure("FakeQuantWithMinMaxVars FakeQuantWithMinMaxVarsPerChannel")
-def _rounded_within(operation: Operation, x: Any, low: Any, high: Any) -> Node:
-    node = tensor(x)
-    if low.shape and sizes_of(low) != sizes_of(node)[-1:]:
-        raise ValueError(f"min has incorrect size, expected {sizes_of(node)[-1:]}")
-    return Range(operation, low, high).rounded(node)
+def _rounded_within(operation: Operation, x: Node, low: Node, high: Node) -> Node:
+    if low.shape and sizes_of(low) != sizes_of(x)[-1:]:
+        raise ValueError(f"min has incorrect size, expected {sizes_of(x)[-1:]}")
+    return Range(operation, low, high).rounded(x)
 
 
 @pure("FakeQuantWithMinMaxVarsGradient FakeQuantWithMinMaxVarsPerChannelGradient")
-def _rounded_slopes(operation: Operation, g: Any, x: Any, low: Any, high: Any) -> list[Node]:
-    found, *ends = Range(operation, low, high).slopes(tensor(g), tensor(x))
+def _rounded_slopes(operation: Operation, g: Node, x: Node, low: Node, high: Node) -> list[Node]:
+    found, *ends = Range(operation, low, high).slopes(g, x)
     axes = range(len(found.shape) - len(low.shape))
     return [found, *(reduce_sum(end, axes) for end in ends)]
 
@@ -100,10 +99,10 @@ def _side(bound: int, end: Node) -> Node:
 
 
 @pure("QuantizeAndDequantize QuantizeAndDequantizeV2 QuantizeAndDequantizeV3")
-def _there_and_back(operation: Operation, x: Any, *told: Any) -> Node:
+def _there_and_back(operation: Operation, node: Node, *told: Any) -> Node:
     """Scaled so that the range becomes that of integers and 0 stays 0, rounded, scaled back."""
-    node, is_given = tensor(x), operation.attribute("range_given")
-    low, high = (tensor(value) for value in told[:2]) if told else _ends(operation, node)
+    is_given = operation.attribute("range_given")
+    low, high = map(tensor, told[:2] or _ends(operation, node))
     bits = integer(told[2]) if len(told) > 2 else operation.attribute("num_bits")
     least, most = 0, (1 << bits) - 1
     if operation.attribute("signed_input"):
@@ -123,9 +122,9 @@ def _there_and_back(operation: Operation, x: Any, *told: Any) -> Node:
     return (E.floor(wide * by + 0.5) if is_up else E.round(wide * by)) * step
 
 
-def _ends(operation: Operation, like: Node) -> list[Node]:
+def _ends(operation: Operation, like: Node) -> list[Array]:
     kind = str(like.dtype)
-    return [tensor(np.asarray(operation.attribute(f"input_{e}"), kind)) for e in ("min", "max")]
+    return [np.asarray(operation.attribute(f"input_{end}"), kind) for end in ("min", "max")]
 
 
 # To integers and back ---------------------------------------------------------------------------
@@ -150,9 +149,10 @@ def _steps(low: np.float32, high: np.float32, kind: str) -> np.float64:
 
 
 @fold("QuantizeV2")
-def _quantized(operation: Operation, x: Array, start: Array, end: Array) -> list[Array]:
-    kind, mode = dtype_of(operation, "T"), operation.attribute("mode")
-    least, most, half = _limits(kind)
+def _quantized(
+    x: Array, start: Array, end: Array, *, T: Kind, mode: bytes, round_mode: bytes
+) -> list[Array]:
+    least, most, half = _limits(T)
     low = np.minimum(np.float32(0), start)
     apart = max(1.0, abs(float(start)), abs(float(end))) / 100
     high = np.float32(max(float(end), float(low) + apart, 0.0))
@@ -164,23 +164,22 @@ def _quantized(operation: Operation, x: Array, start: Array, end: Array) -> list
         scale = np.float32(min(sides))
         low, high = np.float32(least) / scale, np.float32(most) / scale
         given = np.clip(x, low, high) * scale
-        is_even = operation.attribute("round_mode") == b"HALF_TO_EVEN"
-        found = np.rint(given) if is_even else _away(given)
+        found = np.rint(given) if round_mode == b"HALF_TO_EVEN" else _away(given)
     elif mode == b"MIN_FIRST":
-        by = _steps(low, high, kind)
+        by = _steps(low, high, T)
         found = np.clip(_away(x * by) - _away(low * by) + least, least, most)
     else:
         scale = np.float32((float(most) - least) / (high - low))
         given = (np.clip(x, low, high) - low) * scale
         found = _away(given - half) if half else np.floor(given + np.float32(0.5))
     whole = np.clip(found.astype(np.float64), least, most)
-    return [whole.astype(held(kind)), low, high]
+    return [whole.astype(held(T)), low, high]
 
 
 @fold("Dequantize")
-def _dequantized(operation: Operation, x: Any, low: Any, high: Any) -> Any:
+def _dequantized(operation: Operation, x: Any, low: Any, high: Any, *, mode: bytes) -> Any:
     source, index = operation.inputs[0]
-    kind, mode = name_of(source.types[index]), operation.attribute("mode")
+    kind = name_of(source.types[index])
     least, most, half = _limits(kind)
     given = x.astype(np.float64)
     low, high = (np.ravel(end)[0] for end in (low, high))
@@ -195,5 +194,5 @@ def _dequantized(operation: Operation, x: Any, low: Any, high: Any) -> Any:
 
 
 @fold("QuantizedReshape")
-def _reshaped(operation: Operation, x: Array, sizes: Array, low: Array, high: Array) -> list[Any]:
-    return [np.reshape(x, [int(size) for size in sizes]), low, high]
+def _reshaped(x: Array, sizes: list[int], low: Array, high: Array) -> list[Any]:
+    return [np.reshape(x, sizes), low, high]

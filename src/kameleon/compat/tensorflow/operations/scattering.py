@@ -1,11 +1,15 @@
-"""Values that are put, or added, at places; sums by segments whose number is told."""
+"""Values at places, of tensors and of variables: put, added, taken; sums by segments whose number
+is told.
+"""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kameleon.backend.calling import call
 from kameleon.graph.ir.node import Tensor as Node
 from kameleon.graph.primitives import elementwise as E
 from kameleon.graph.primitives import indexing as I
@@ -14,11 +18,14 @@ from kameleon.graph.primitives.filling import full_like
 from kameleon.graph.primitives.reduce import reduce_sum
 
 from .elementwise import zero
-from .table import pure
-from .values import broadcast, integer, integers, sizes_of, tensor
+from .state import given_back
+from .table import PURE, effect, pure
+from .values import broadcast, sizes_of, tensor
 
 if TYPE_CHECKING:
     from ..graph import Operation
+    from ..lowering import Lowering
+    from ..variables import Reference
 
 
 def flat_positions(at: Node, sizes: tuple[int, ...]) -> Node:
@@ -28,13 +35,12 @@ def flat_positions(at: Node, sizes: tuple[int, ...]) -> Node:
     return reduce_sum(weighted, [len(at.shape) - 1])
 
 
-def by_rows(at: Any, values: Any, shape: tuple[int, ...]) -> tuple[Node, Node, int]:
+def by_rows(places: Node, values: Node, shape: tuple[int, ...]) -> tuple[Node, Node, int]:
     """Places as numbers of rows, and what comes there as rows; how many rows there are."""
-    places = tensor(at)
     depth = sizes_of(places)[-1]
     rows = flat_positions(places, shape[:depth])
     count = int(np.prod(sizes_of(rows)))
-    given = M.reshape(tensor(values), [count, *shape[depth:]])
+    given = M.reshape(values, [count, *shape[depth:]])
     return M.reshape(rows, [count]), given, int(np.prod(shape[:depth]))
 
 
@@ -66,46 +72,100 @@ def _along(marks: Node, like: Node) -> Node:
 
 
 @pure("ScatterNd")
-def _scatter_nd(operation: Operation, at: Any, values: Any, sizes: Any) -> Node:
-    shape = tuple(integers(sizes))
-    return M.reshape(added(*by_rows(at, values, shape)), list(shape))
+def _scatter_nd(at: Node, values: Node, sizes: list[int]) -> Node:
+    return M.reshape(added(*by_rows(at, values, tuple(sizes))), sizes)
 
 
-def _as_rows(x: Node, count: int, rest: tuple[int, ...]) -> Node:
-    return M.reshape(x, [count, *rest])
-
-
-@pure("TensorScatterAdd TensorScatterSub ScatterNdNonAliasingAdd")
-def _add(operation: Operation, x: Any, at: Any, values: Any) -> Node:
-    node = tensor(x)
-    change = M.reshape(added(*by_rows(at, values, sizes_of(node))), sizes_of(node))
-    return E.sub(node, change) if operation.type.endswith("Sub") else E.add(node, change)
-
-
-@pure("TensorScatterUpdate")
-def _update(operation: Operation, x: Any, at: Any, values: Any) -> Node:
-    node = tensor(x)
-    rows, given, count = by_rows(at, values, sizes_of(node))
-    found = put(_as_rows(node, count, sizes_of(given)[1:]), rows, given)
-    return M.reshape(found, sizes_of(node))
+@pure("TensorScatterAdd TensorScatterSub ScatterNdNonAliasingAdd TensorScatterUpdate")
+def _changed_at(operation: Operation, x: Node, at: Node, values: Node) -> Node:
+    rows, given, count = by_rows(at, values, sizes_of(x))
+    flat = M.reshape(x, [count, *sizes_of(given)[1:]])
+    return M.reshape(changed(operation.type, flat, rows, given), sizes_of(x))
 
 
 @pure("InplaceAdd InplaceSub InplaceUpdate")
-def _in_place(operation: Operation, x: Any, at: Any, values: Any) -> Node:
-    node, given = tensor(x), tensor(values)
-    rows = tensor(at) % max(sizes_of(node)[0], 1)  # rows beyond the last begin anew
-    if operation.type == "InplaceUpdate":
-        return put(node, rows, given)
-    change = added(rows, given, sizes_of(node)[0])
-    return E.sub(node, change) if operation.type == "InplaceSub" else E.add(node, change)
+def _in_place(operation: Operation, x: Node, rows: Node, values: Node) -> Node:
+    rows = rows % max(sizes_of(x)[0], 1)  # rows beyond the last begin anew
+    return changed(operation.type, x, rows, values)
+
+
+def changed(how: str, x: Node, rows: Node, values: Node) -> Node:
+    """Rows of which some are changed, as the end of a word says: `Update`, `Add`, or `Sub`; where
+    a place is told more than once, so often.
+    """
+    if how.endswith("Update"):
+        return put(x, rows, values)
+    change = added(rows, values, sizes_of(x)[0])
+    return E.sub(x, change) if how.endswith("Sub") else E.add(x, change)
 
 
 @pure("UnsortedSegmentSum")
-def _segments(operation: Operation, x: Any, at: Any, count: Any) -> Node:
+def _segments(x: Node, places: Node, size: int) -> Node:
     """What has a number below zero counts nowhere."""
-    node, places, size = tensor(x), tensor(at), integer(count)
-    rank = len(places.shape)
     flat = M.reshape(places, [int(np.prod(sizes_of(places)))])
     flat = E.select(E.lt(flat, zero(flat)), full_like(flat, size), flat)
-    given = M.reshape(node, [sizes_of(flat)[0], *sizes_of(node)[rank:]])
+    given = M.reshape(x, [sizes_of(flat)[0], *sizes_of(x)[len(places.shape) :]])
     return M.slice_axis(added(flat, given, size + 1), 0, 0, size)
+
+
+# In variables -----------------------------------------------------------------------------------
+
+
+@effect("ResourceGather")
+def _gather(x: Node, at: Node) -> Node:
+    return I.gather(x, at, 0)
+
+
+@effect("ResourceGatherNd")
+def _gather_coordinates(operation: Operation, x: Node, at: Node) -> Any:
+    return PURE["GatherNd"](operation, x, at)
+
+
+def _rows_changed(how: str, rows: Node, at: Node, values: Node) -> Node:
+    """Rows of which some are changed; where a place is told more than once, so often."""
+    if how in ("Update", "Add", "Sub"):
+        return changed(how, rows, at, values)
+    shape, dtype = sizes_of(rows), str(rows.dtype)
+    given = [rows, at, values]
+    found: list[Node] = call(
+        partial(_by_numpy, how), given, "numpy", shapes=[shape], dtypes=[dtype]
+    )
+    return found[0]
+
+
+def _by_numpy(how: str, rows: Any, at: Any, values: Any) -> list[Any]:
+    functions = {"Mul": np.multiply, "Div": np.divide, "Min": np.minimum, "Max": np.maximum}
+    found = np.array(rows)
+    if how == "Div" and found.dtype.kind in "iu":
+        functions["Div"] = np.floor_divide
+    functions[how].at(found, np.asarray(at), np.asarray(values))
+    return [found]
+
+
+_WAYS = ("Update", "Add", "Sub", "Mul", "Div", "Min", "Max")
+
+
+@effect(*(f"{by}Scatter{way}" for by in ("", "Resource") for way in _WAYS))
+def _scatter(
+    lowering: Lowering, operation: Operation, reference: Reference, places: Node, given: Node
+) -> Any:
+    rows = tensor(lowering.value(reference))
+    rest = sizes_of(rows)[1:]
+    if not given.shape:
+        given = M.broadcast_to(given, [*sizes_of(places), *rest])
+    count = int(np.prod(sizes_of(places)))
+    flat, given = M.reshape(places, [count]), M.reshape(given, [count, *rest])
+    lowering.assign(reference, _rows_changed(operation.type.split("Scatter")[1], rows, flat, given))
+    return given_back(operation, reference)
+
+
+@effect(*(f"{by}ScatterNd{way}" for by in ("", "Resource") for way in ("Update", "Add", "Sub")))
+def _scatter_coordinates(
+    lowering: Lowering, operation: Operation, reference: Reference, at: Node, values: Node
+) -> Any:
+    value = tensor(lowering.value(reference))
+    rows, given, count = by_rows(at, values, sizes_of(value))
+    flat = M.reshape(value, [count, *sizes_of(given)[1:]])
+    found = changed(operation.type, flat, rows, given)
+    lowering.assign(reference, M.reshape(found, sizes_of(value)))
+    return given_back(operation, reference)

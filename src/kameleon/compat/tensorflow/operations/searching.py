@@ -13,9 +13,9 @@ from kameleon.graph.primitives.sizes import Size
 from ..failures import failure
 from .table import compiled_if, fold, host, pure
 from .values import (
+    Kind,
     are_sizes_open,
     array,
-    dtype_of,
     follows_from_shapes,
     may_be_sizes,
     result_type,
@@ -27,25 +27,24 @@ from .values import (
 
 if TYPE_CHECKING:
     from ..graph import Operation
-    from ..variables import Store
+
+Array = np.ndarray
 
 
 @host("Where")
-def _where(store: Store, operation: Operation, condition: Any) -> list[Any]:
-    return [np.argwhere(np.asarray(condition)).astype(np.int64)]
+def _where(condition: Array) -> list[Any]:
+    return [np.argwhere(condition).astype(np.int64)]
 
 
 @host("ListDiff")
-def _difference(store: Store, operation: Operation, x: Any, y: Any) -> list[Any]:
-    given = np.asarray(x)
-    kept = np.flatnonzero(~np.isin(given, np.asarray(y)))
-    return [given[kept], kept.astype(dtype_of(operation, "out_idx"))]
+def _difference(given: Array, others: Array, *, out_idx: Kind) -> list[Any]:
+    kept = np.flatnonzero(~np.isin(given, others))
+    return [given[kept], kept.astype(out_idx)]
 
 
 @host("Unique UniqueWithCounts UniqueV2 UniqueWithCountsV2")
-def _unique(store: Store, operation: Operation, x: Any, *axes: Any) -> list[Any]:
+def _unique(operation: Operation, given: Array, *axes: Any, out_idx: Kind) -> list[Any]:
     """The distinct values, in the order in which they come first."""
-    given = np.asarray(x)
     axis = int(np.ravel(axes[0])[0]) if axes and np.size(axes[0]) else 0
     wide: dict[str, Any] = {"axis": axis} if given.ndim > 1 else {}
     values, first, inverse, counts = np.unique(
@@ -54,13 +53,13 @@ def _unique(store: Store, operation: Operation, x: Any, *axes: Any) -> list[Any]
     order = np.argsort(first)
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order))
-    kind = dtype_of(operation, "out_idx")
-    places = [rank[np.ravel(inverse)].astype(kind), counts[order].astype(kind)]
+    places = [rank[np.ravel(inverse)].astype(out_idx), counts[order].astype(out_idx)]
     found = [np.take(values, order, axis), *places]
     return found if "Counts" in operation.type else found[:2]
 
 
-def stitched(*values: Any) -> np.ndarray:
+@fold("DynamicStitch ParallelDynamicStitch")
+def stitched(*values: Any) -> Array:
     """Rows, each at its place: first all places, then the rows for them; the last one stays."""
     half = len(values) // 2
     places, parts = values[:half], values[half:]
@@ -73,11 +72,6 @@ def stitched(*values: Any) -> np.ndarray:
             raise failure("INVALID_ARGUMENT", message)
         found[np.ravel(at)] = np.reshape(part, (-1, *rest))
     return found
-
-
-@fold("DynamicStitch ParallelDynamicStitch")
-def _stitch_known(operation: Operation, *values: Any) -> np.ndarray:
-    return stitched(*values)
 
 
 @compiled_if("DynamicStitch ParallelDynamicStitch")
@@ -112,6 +106,5 @@ def _stitched_sizes(places: list[np.ndarray], parts: list[list[Size]], dtype: st
 
 
 @host("DynamicPartition")
-def _partition(store: Store, operation: Operation, data: Any, parts: Any) -> list[Any]:
-    given, at = np.asarray(data), np.asarray(parts)
-    return [given[at == part] for part in range(operation.attribute("num_partitions"))]
+def _partition(data: Array, parts: Array, *, num_partitions: int) -> list[Any]:
+    return [data[parts == part] for part in range(num_partitions)]

@@ -51,7 +51,7 @@ def of_batch(rows: Sequence[list[Any]], kind: Any) -> A.Sparse:
 
 
 @fold("GatherTree")
-def _trees(operation: Operation, ids: Array, parents: Array, lengths: Array, end: Array) -> Array:
+def _trees(ids: Array, parents: Array, lengths: Array, end: Array) -> Array:
     """Each beam's labels, followed from its last step to its first; `end` behind its first end."""
     times, batches, width = ids.shape
     longest = np.minimum(lengths, times)
@@ -71,28 +71,25 @@ def _trees(operation: Operation, ids: Array, parents: Array, lengths: Array, end
 
 
 @fold("EditDistance")
-def _distances(operation: Operation, *parts: Any) -> Array:
+def _distances(*parts: Any, normalize: bool) -> Array:
     given, truth = A.sparse(*parts[:3]), A.sparse(*parts[3:])
     if len(given.shape) != len(truth.shape):
         raise invalid("hypothesis and truth must have as many axes")
     found = np.zeros(tuple(np.maximum(given.shape, truth.shape)[:-1]), np.float32)
     mine, true = rows_of(given), rows_of(truth)
     for at in {*mine, *true}:
-        row = mine.get(at, []), true.get(at, [])
-        found[at] = S.share_to_change(*row, operation.attribute("normalize"))
+        found[at] = S.share_to_change(mine.get(at, []), true.get(at, []), normalize)
     return found
 
 
 # Connectionist temporal classification ----------------------------------------------------------
 
 
-def _steps(inputs: Any, lengths: Any) -> tuple[Array, Array]:
-    scores, steps = np.asarray(inputs), np.asarray(lengths)
+def _demand_lengths(scores: Array, steps: Array) -> None:
     if scores.ndim != 3 or steps.shape != scores.shape[1:2]:
         raise invalid("sequence_length is not a vector of a length for each sample")
     if (steps > len(scores)).any():
         raise invalid(f"sequence_length(b) <= {len(scores)}")
-    return scores, steps
 
 
 def _labels(row: list[int], classes: int, collapsing: bool) -> list[int]:
@@ -104,49 +101,52 @@ def _labels(row: list[int], classes: int, collapsing: bool) -> list[int]:
 
 
 @fold("CTCLoss")
-def _ctc(operation: Operation, inputs: Any, at: Any, values: Any, lengths: Any) -> list[Array]:
-    scores, steps = _steps(inputs, lengths)
+def _ctc(
+    scores: Array, at: Array, values: Array, steps: Array, *, ctc_merge_repeated: bool,
+    preprocess_collapse_repeated: bool, ignore_longer_outputs_than_inputs: bool,
+) -> list[Array]:  # fmt: skip
+    _demand_lengths(scores, steps)
     told = rows_of(A.sparse(at, values, [0, 0]))
-    merging = operation.attribute("ctc_merge_repeated")
     costs, slopes = np.zeros(len(steps), scores.dtype), np.zeros_like(scores)
     for b, count in enumerate(steps.tolist()):
-        collapsing = operation.attribute("preprocess_collapse_repeated")
-        labels = _labels(told.get((b,), []), scores.shape[2], collapsing)
-        if len(labels) > count and operation.attribute("ignore_longer_outputs_than_inputs"):
+        labels = _labels(told.get((b,), []), scores.shape[2], preprocess_collapse_repeated)
+        if len(labels) > count and ignore_longer_outputs_than_inputs:
             continue
         if len(labels) > count:
             need = f"(required: {len(labels)}, available: {count})"
             raise invalid(f"Not enough time for target transition sequence {need}")
         if count:
-            costs[b], slopes[:count, b] = S.ctc_cost(scores[:count, b], labels, merging)
+            found = S.ctc_cost(scores[:count, b], labels, ctc_merge_repeated)
+            costs[b], slopes[:count, b] = found
     return [costs, slopes]
 
 
 @fold("CTCGreedyDecoder")
-def _greedy(operation: Operation, inputs: Any, lengths: Any) -> list[Array]:
-    scores, steps = _steps(inputs, lengths)
+def _greedy(scores: Array, steps: Array, *, merge_repeated: bool) -> list[Array]:
+    _demand_lengths(scores, steps)
     best, rows = scores.argmax(2), []
     totals = np.zeros((len(steps), 1), scores.dtype)
     for b, count in enumerate(steps.tolist()):
         path = best[:count, b].tolist()
         totals[b] = -scores[np.arange(count), b, path].sum()
-        path = S.without_repeats(path) if operation.attribute("merge_repeated") else path
+        path = S.without_repeats(path) if merge_repeated else path
         rows.append([label for label in path if label != scores.shape[2] - 1])
     return [*of_batch(rows, np.int64).parts(), totals]
 
 
 @fold("CTCBeamSearchDecoder")
-def _beams(operation: Operation, inputs: Any, lengths: Any) -> list[Array]:
-    scores, steps = _steps(inputs, lengths)
-    count, width = operation.attribute("top_paths"), operation.attribute("beam_width")
+def _beams(
+    scores: Array, steps: Array, *, top_paths: int, beam_width: int, merge_repeated: bool
+) -> list[Array]:
+    _demand_lengths(scores, steps)
     try:
-        paths, totals = beam_search(np.swapaxes(scores, 0, 1), steps, width, count)
+        paths, totals = beam_search(np.swapaxes(scores, 0, 1), steps, beam_width, top_paths)
     except ValueError as error:
         raise invalid(str(error)) from None
     found = []
     for path in paths:
         rows = [[label for label in row if label >= 0] for row in path.tolist()]
-        if operation.attribute("merge_repeated"):
+        if merge_repeated:
             rows = [S.without_repeats(row) for row in rows]
         found.append(of_batch(rows, np.int64).parts())
     columns = [column for columns in zip(*found, strict=True) for column in columns]
@@ -193,21 +193,19 @@ def _combined(operation: Operation, first: list[Rows], sizes: list[Any]) -> list
     return of_rows(rows, shapes[0], in_numpy(result_type(operation, 1))).parts()
 
 
-@fold("DenseToDenseSetOperation")
-def _dense_sets(operation: Operation, a: Any, b: Any) -> list[Array]:
-    return _combined(operation, [_dense_rows(a), _dense_rows(b)], [np.shape(a), np.shape(b)])
-
-
-@fold("DenseToSparseSetOperation")
-def _dense_and_sparse_sets(operation: Operation, a: Any, *parts: Any) -> list[Array]:
-    rows = [_dense_rows(a), _sparse_rows(operation, parts)]
-    return _combined(operation, rows, [np.shape(a), np.asarray(parts[2])])
-
-
-@fold("SparseToSparseSetOperation")
-def _sparse_sets(operation: Operation, *parts: Any) -> list[Array]:
-    rows = [_sparse_rows(operation, parts[:3]), _sparse_rows(operation, parts[3:])]
-    return _combined(operation, rows, [np.asarray(parts[2]), np.asarray(parts[5])])
+@fold("DenseToDenseSetOperation DenseToSparseSetOperation SparseToSparseSetOperation")
+def _set_operation(operation: Operation, *parts: Any) -> list[Array]:
+    """Of two sets in each row; of each come an array, or the three of a sparse tensor."""
+    rows, sizes, rest = [], [], parts
+    for kind in operation.type.removesuffix("SetOperation").split("To"):
+        if kind == "Dense":
+            rows.append(_dense_rows(rest[0]))
+            sizes.append(np.shape(rest[0]))
+        else:
+            rows.append(_sparse_rows(operation, rest[:3]))
+            sizes.append(rest[2])
+        rest = rest[1 if kind == "Dense" else 3 :]
+    return _combined(operation, rows, sizes)
 
 
 @fold("SetSize")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import wave
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -12,16 +12,12 @@ from ..failures import failure
 from ..shapes.pictures import transformed
 from .table import fold, host
 
-if TYPE_CHECKING:
-    from ..graph import Operation
-    from ..variables import Store
-
 Array = np.ndarray
 FLOOR = 1e-12  # of a band's energy
 
 
 @host("DecodeWav")
-def _decode(store: Store, operation: Operation, contents: Array) -> list[Array]:
+def _decode(contents: Array, *, desired_channels: int, desired_samples: int) -> list[Array]:
     try:
         with wave.open(io.BytesIO(contents.item())) as file:
             count, channels, rate = file.getnframes(), file.getnchannels(), file.getframerate()
@@ -32,18 +28,17 @@ def _decode(store: Store, operation: Operation, contents: Array) -> list[Array]:
         message = f"Can only read 16-bit WAV files, but received {8 * width}"
         raise failure("INVALID_ARGUMENT", message)
     samples = np.frombuffer(data, "<i2").reshape(-1, channels).astype(np.float32) / 32768
-    wanted, length = operation.attribute("desired_channels"), operation.attribute("desired_samples")
-    if wanted > channels:  # the last one again
-        samples = np.concatenate([samples, *[samples[:, -1:]] * (wanted - channels)], 1)
-    samples = samples[:, :wanted] if wanted > 0 else samples
-    if length >= 0:
-        missing = max(length - len(samples), 0)
-        samples = np.pad(samples[:length], ((0, missing), (0, 0)))
+    more = max(desired_channels - channels, 0)
+    samples = np.pad(samples, ((0, 0), (0, more)), "edge")  # the last one again
+    samples = samples[:, :desired_channels] if desired_channels > 0 else samples
+    if desired_samples >= 0:
+        missing = max(desired_samples - len(samples), 0)
+        samples = np.pad(samples[:desired_samples], ((0, missing), (0, 0)))
     return [samples, np.array(rate, np.int32)]
 
 
 @host("EncodeWav")
-def _encode(store: Store, operation: Operation, samples: Array, rate: Array) -> Array:
+def _encode(samples: Array, rate: int) -> Array:
     if samples.ndim != 2:
         raise failure("INVALID_ARGUMENT", f"audio must be 2-dimensional but got {samples.shape}")
     whole = np.clip(np.round(samples * 32768), -32768, 32767).astype("<i2")
@@ -51,39 +46,40 @@ def _encode(store: Store, operation: Operation, samples: Array, rate: Array) -> 
     with wave.Wave_write(into) as file:
         file.setnchannels(samples.shape[1])
         file.setsampwidth(2)
-        file.setframerate(int(rate))
+        file.setframerate(rate)
         file.writeframes(whole.tobytes())
     return np.array(into.getvalue(), object)
 
 
 @fold("AudioSpectrogram")
-def _spectrogram(operation: Operation, samples: Array) -> Array:
+def _spectrogram(
+    samples: Array, *, window_size: int, stride: int, magnitude_squared: bool
+) -> Array:
     """Magnitudes of (samples, channels): (channels, windows, frequencies)."""
-    size, stride = operation.attribute("window_size"), operation.attribute("stride")
-    if len(samples) < size:
-        return np.zeros((samples.shape[1], 0, transformed(size) // 2 + 1), np.float32)
-    windows = np.lib.stride_tricks.sliding_window_view(samples.astype(float), size, 0)[::stride]
-    bell = 0.5 - 0.5 * np.cos(2 * np.pi * np.arange(size) / size)
-    found = np.fft.rfft(windows * bell, transformed(size))
+    wide = transformed(window_size)
+    if len(samples) < window_size:
+        return np.zeros((samples.shape[1], 0, wide // 2 + 1), np.float32)
+    seen = np.lib.stride_tricks.sliding_window_view(samples.astype(float), window_size, 0)
+    bell = 0.5 - 0.5 * np.cos(2 * np.pi * np.arange(window_size) / window_size)
+    found = np.fft.rfft(seen[::stride] * bell, wide)
     energy = np.square(found.real) + np.square(found.imag)
-    told = energy if operation.attribute("magnitude_squared") else np.sqrt(energy)
+    told = energy if magnitude_squared else np.sqrt(energy)
     return np.asarray(np.swapaxes(told, 0, 1), np.float32)
 
 
 @fold("Mfcc")
-def _coefficients(operation: Operation, spectra: Array, rate: Array) -> Array:
+def _coefficients(
+    spectra: Array, rate: int, *, filterbank_channel_count: int, lower_frequency_limit: float,
+    upper_frequency_limit: float, dct_coefficient_count: int,
+) -> Array:  # fmt: skip
     """Cepstral coefficients of squared magnitudes, along the last axis, over mel bands.
 
     Davis and Mermelstein, IEEE Trans. ASSP 28 (1980).
     """
-    told = operation.attribute
-    bands = _bands(
-        spectra.shape[-1], float(rate), told("filterbank_channel_count"),
-        told("lower_frequency_limit"), told("upper_frequency_limit"),
-    )  # fmt: skip
+    count, limits = filterbank_channel_count, (lower_frequency_limit, upper_frequency_limit)
+    bands = _bands(spectra.shape[-1], rate, count, *limits)
     heard = np.log(np.maximum(np.sqrt(spectra.astype(float)) @ bands, FLOOR))
-    count = bands.shape[1]
-    turns = np.outer(np.arange(count) + 0.5, np.arange(told("dct_coefficient_count")))
+    turns = np.outer(np.arange(count) + 0.5, np.arange(dct_coefficient_count))
     cosines = np.sqrt(2 / count) * np.cos(turns * np.pi / count)
     return np.asarray(heard @ cosines, np.float32)
 

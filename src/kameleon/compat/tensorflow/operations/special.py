@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,14 +11,10 @@ from kameleon.graph.ir.node import Tensor as Node
 from kameleon.graph.ir.types import as_dtype
 from kameleon.graph.primitives import elementwise as E
 from kameleon.graph.primitives.filling import full_like
+from kameleon.graph.primitives.reduce import in_single
 
 from ..arithmetic import special as S
-from .elementwise import zero
-from .table import pure
-from .values import broadcast
-
-if TYPE_CHECKING:
-    from ..graph import Operation
+from .elementwise import elementwise, on_tensors, zero
 
 
 def _nan(x: Node) -> Node:
@@ -96,46 +91,33 @@ def _no_beta(a: Node, b: Node, x: Node) -> Node:
     return outside
 
 
-ONE: dict[str, Callable[[Node], Node]] = {
-    "Acos": S.acos,
-    "Acosh": S.acosh,
-    "Asin": S.asin,
-    "Asinh": S.asinh,
-    "Atan": S.atan,
-    "Atanh": S.atanh,
-    "Sinh": S.sinh,
-    "Cosh": S.cosh,
-    "BesselI0e": S.i0e,
-    "BesselI1e": S.i1e,
-    "Digamma": S.digamma,
-    "Lgamma": S.lgamma,
-    "Erf": S.erf,
-    "Erfc": S.erfc,
-}
-SEVERAL: dict[str, Callable[..., Node]] = {
-    "Atan2": S.atan2,
-    "Igamma": _within(S.wide(S.igamma), _no_shape),
-    "Igammac": _within(S.wide(S.igammac), _no_shape),
-    "IgammaGradA": _within(_igamma_slope, _no_shape),
-    "RandomGammaGrad": _gamma_sample_slope,
-    "Zeta": _within(_zeta, _no_zeta),
-    "Polygamma": _within(S.polygamma, _no_order),
-    "Betainc": _within(S.wide(S.betainc), _no_beta),
-    "NextAfter": _next_after,
-}
-
-
 def _in_floats(function: Callable[..., Node]) -> Callable[..., Node]:
     """A function of tensors that broadcast; of half precision in single precision."""
-
-    def call(operation: Operation, *values: Any) -> Node:
-        xs = broadcast(*values)
-        if xs[0].dtype.itemsize > 2:
-            return function(*xs)
-        return E.cast(function(*(E.cast(x, "float32") for x in xs)), xs[0].dtype)
-
-    return call
+    return on_tensors(in_single(function))
 
 
-for _name, _function in (ONE | SEVERAL).items():
-    pure(_name)(_in_floats(_function))
+elementwise({
+    "Acos": (S.acos, np.arccos),
+    "Acosh": (S.acosh, np.arccosh),
+    "Asin": (S.asin, np.arcsin),
+    "Asinh": (S.asinh, np.arcsinh),
+    "Atan": (S.atan, np.arctan),
+    "Atanh": (S.atanh, np.arctanh),
+    "Sinh": (S.sinh, np.sinh),
+    "Cosh": (S.cosh, np.cosh),
+    "BesselI0e": (S.i0e, None),
+    "BesselI1e": (S.i1e, None),
+    "Digamma": (S.digamma, None),
+    "Lgamma": (S.lgamma, None),
+    "Erf": (S.erf, None),
+    "Erfc": (S.erfc, None),
+    "Atan2": (S.atan2, None),
+    "Igamma": (_within(S.wide(S.igamma), _no_shape), None),
+    "Igammac": (_within(S.wide(S.igammac), _no_shape), None),
+    "IgammaGradA": (_within(_igamma_slope, _no_shape), None),
+    "RandomGammaGrad": (_gamma_sample_slope, None),
+    "Zeta": (_within(_zeta, _no_zeta), None),
+    "Polygamma": (_within(S.polygamma, _no_order), None),
+    "Betainc": (_within(S.wide(S.betainc), _no_beta), None),
+    "NextAfter": (_next_after, None),
+}, taking=_in_floats)  # fmt: skip

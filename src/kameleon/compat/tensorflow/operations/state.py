@@ -12,7 +12,7 @@ from ..failures import failure
 from ..lowering import Lowering
 from ..variables import Reference, Store
 from .table import effect, host
-from .values import broadcast, dtype_of, sizes_of
+from .values import Kind, broadcast, sizes_of
 
 if TYPE_CHECKING:
     from ..graph import Operation
@@ -24,31 +24,22 @@ def reference_of(operation: Operation) -> Reference:
     return Reference(told.decode() or operation.name, operation.name)
 
 
-@effect("VariableV2 Variable TemporaryVariable VarHandleOp")
-def _variable(lowering: Lowering, operation: Operation) -> Reference:
-    return reference_of(operation)
+effect("VariableV2 Variable TemporaryVariable VarHandleOp")(reference_of)
 
 
-@effect("RefIdentity")
-def _same(lowering: Lowering, operation: Operation, reference: Any) -> Any:
-    return reference
-
-
-@effect("ReadVariableOp")
-def _read(lowering: Lowering, operation: Operation, reference: Reference) -> Any:
-    return lowering.value(reference)
+effect("RefIdentity")(lambda reference: reference)
+effect("ReadVariableOp")(lambda lowering, reference: lowering.value(reference))
 
 
 @effect("VariableShape")
-def _shape(lowering: Lowering, operation: Operation, reference: Reference) -> np.ndarray:
-    return np.array(sizes_of(lowering.value(reference)), dtype_of(operation, "out_type"))
+def _shape(lowering: Lowering, reference: Reference, *, out_type: Kind) -> np.ndarray:
+    return np.array(sizes_of(lowering.value(reference)), out_type)
 
 
 def given_back(operation: Operation, reference: Reference) -> Any:
     """What an operation on a variable gives: the reference, if it took one."""
-    return (
-        [] if "Resource" in operation.type or operation.type.endswith("VariableOp") else reference
-    )
+    takes_handle = "Resource" in operation.type or operation.type.endswith("VariableOp")
+    return [] if takes_handle else reference
 
 
 @effect("Assign AssignVariableOp")
@@ -81,21 +72,20 @@ def _demand_shape(
 @effect("AssignAdd AssignAddVariableOp AssignSub AssignSubVariableOp")
 def _assign_sum(lowering: Lowering, operation: Operation, reference: Reference, value: Any) -> Any:
     function = E.add if "Add" in operation.type else E.sub
-    lowering.assign(
-        reference, function(*broadcast(lowering.value(reference), lowering.value(value)))
-    )
+    operands = broadcast(lowering.value(reference), lowering.value(value))
+    lowering.assign(reference, function(*operands))
     return given_back(operation, reference)
 
 
 @host("IsVariableInitialized VarIsInitializedOp", references=True)
-def _is_initialized(store: Store, operation: Operation, reference: Reference) -> np.bool_:
+def _is_initialized(store: Store, reference: Reference) -> np.bool_:
     return np.bool_(reference in store.variables)
 
 
 @host("CountUpTo ResourceCountUpTo", references=True)
-def _count_up_to(store: Store, operation: Operation, reference: Reference) -> np.ndarray:
+def _count_up_to(store: Store, reference: Reference, *, limit: int) -> np.ndarray:
     """The value, which is one more then; no more at the limit."""
-    value, limit = store.variables.value(reference), operation.attribute("limit")
+    value = store.variables.value(reference)
     if value >= limit:
         raise failure("OUT_OF_RANGE", f"Reached limit of {limit}")
     store.variables.begin(reference, np.asarray(value + 1, value.dtype))
@@ -103,7 +93,7 @@ def _count_up_to(store: Store, operation: Operation, reference: Reference) -> np
 
 
 @host("DestroyResourceOp", references=True)
-def _destroy(store: Store, operation: Operation, reference: Any) -> list[Any]:
+def _destroy(store: Store, reference: Any) -> list[Any]:
     if isinstance(reference, Reference):
         store.variables.remove(reference)
     return []

@@ -7,7 +7,7 @@ computed by NumPy at once, where a fold says how.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -21,6 +21,7 @@ from ..lowering import OnHost
 from ..resources.waiting import Attempt, Steps
 from ..variables import Reference
 from .demands import DEMANDS, demand
+from .parameters import OF_ARRAYS, OF_VALUES, adapted
 from .values import is_text
 
 if TYPE_CHECKING:
@@ -52,10 +53,15 @@ MAKERS = frozenset(
 )
 
 
-def _adding(table: dict[str, Callable[..., Any]], names: tuple[str, ...]) -> Callable[[F], F]:
+def _adding(
+    table: dict[str, Callable[..., Any]], names: tuple[str, ...], leading: tuple[str, ...],
+    changes: Mapping[str, Callable[[Any], Any]], reads: bool = False,
+) -> Callable[[F], F]:  # fmt: skip
+    """Decorates what takes of an operation what its parameters say: see `parameters.adapted`."""
+
     def add(function: F) -> F:
-        for name in " ".join(names).split():
-            table[name] = function
+        taking = adapted(function, leading, changes, reads)
+        table.update(dict.fromkeys(" ".join(names).split(), taking))
         return function
 
     return add
@@ -63,12 +69,12 @@ def _adding(table: dict[str, Callable[..., Any]], names: tuple[str, ...]) -> Cal
 
 def pure(*names: str) -> Callable[[F], F]:
     """Decorates what some types give for values."""
-    return _adding(PURE, names)
+    return _adding(PURE, names, ("operation",), OF_VALUES)
 
 
 def effect(*names: str) -> Callable[[F], F]:
     """Decorates what some types do to variables."""
-    return _adding(EFFECTS, names)
+    return _adding(EFFECTS, names, ("lowering", "operation"), OF_VALUES, reads=True)
 
 
 def known(*names: str) -> Callable[[F], F]:
@@ -80,17 +86,17 @@ def host(*names: str, references: bool = False) -> Callable[[F], F]:
     """Decorates what some types do on the host; with `references`, they take these as they are."""
     if references:
         HOST_ON_REFERENCES.update(" ".join(names).split())
-    return _adding(HOST, names)
+    return _adding(HOST, names, ("store", "operation"), OF_VALUES)
 
 
 def compiled_if(*names: str) -> Callable[[F], F]:
     """Decorates what tells whether an operation can be compiled: else it runs on the host."""
-    return _adding(COMPILED_IF, names)
+    return _adding(COMPILED_IF, names, ("operation",), {})
 
 
 def fold(*names: str) -> Callable[[F], F]:
     """Decorates what NumPy gives for some types, where all values are known."""
-    return _adding(FOLDS, names)
+    return _adding(FOLDS, names, ("operation",), OF_ARRAYS)
 
 
 def kept(*names: str) -> Callable[[F], F]:
@@ -158,7 +164,7 @@ def _evaluating(operation: Operation, *values: Any) -> Any:
     """What a pure function gives, as arrays."""
     found = PURE[operation.type](operation, *values)
     with K.using_engine("numpy"):
-        arrays = [K.eval(each) if K.is_tensor(each) else each for each in _listed(found)]
+        arrays = [K.eval(each) if K.is_tensor(each) else each for each in listed(found)]
     return arrays if isinstance(found, list) else arrays[0]
 
 
@@ -171,14 +177,14 @@ def lowered(lowering: Lowering, operation: Operation, given: list[Any]) -> list[
         except Exception as error:
             raise located(error, operation) from error.__cause__
     if kind in EFFECTS and (kind not in PURE or is_kept(operation)):
-        return _listed(EFFECTS[kind](lowering, operation, *given))
+        return listed(EFFECTS[kind](lowering, operation, *given))
     if kind in HANDING and (operation.types[0] in HANDLES or any(map(is_reference, given))):
         return given  # of a variable: its buffer, so that who takes it sees what was assigned
     values = [lowering.value(value) for value in given]
     are_known = all(isinstance(value, np.ndarray) and not is_text(value) for value in values)
     if kind in FOLDS and values and are_known:
         return _folded(FOLDS[kind], operation, values)
-    return _listed(PURE[kind](operation, *values))
+    return listed(PURE[kind](operation, *values))
 
 
 def is_reference(value: Any) -> bool:
@@ -189,7 +195,8 @@ def is_reference(value: Any) -> bool:
 def _folded(function: Callable[..., Any], operation: Operation, values: list[Any]) -> list[Any]:
     """What NumPy gives; where it complains, the values don't fit the operation."""
     try:
-        return _listed(function(operation, *values))
+        with np.errstate(all="ignore"):
+            return listed(function(operation, *values))
     except (ValueError, IndexError, TypeError) as error:
         message = f"{error}\n\t [[{{{{node {operation.name}}}}}]]"
         raise failure("INVALID_ARGUMENT", message) from error
@@ -206,7 +213,7 @@ def run_on_host(store: Store, operation: Operation, given: list[Any]) -> list[An
         return store.call(store, graph, kind, given, operation.attributes)
     if operation.type in EFFECTS and operation.type not in HOST:
         effect = EFFECTS[operation.type]
-        return _listed(effect(OnHost(store), operation, *given))
+        return listed(effect(OnHost(store), operation, *given))
     if operation.type not in HOST_ON_REFERENCES:
         given = [
             store.variables.value(value) if _is_read(operation, place, value) else value
@@ -227,7 +234,7 @@ def run_on_host(store: Store, operation: Operation, given: list[Any]) -> list[An
         found = function(store, operation, *given)
     except Exception as error:
         raise located(error, operation) from error.__cause__
-    return Steps(found) if isinstance(found, Attempt | Generator) else _listed(found)
+    return Steps(found) if isinstance(found, Attempt | Generator) else listed(found)
 
 
 def _is_read(operation: Operation, place: int, value: Any) -> bool:
@@ -257,5 +264,6 @@ def located(error: Exception, operation: Operation) -> Exception:
     return type(error)(None, None, message)
 
 
-def _listed(found: Any) -> list[Any]:
+def listed(found: Any) -> list[Any]:
+    """What is given, as a list."""
     return found if isinstance(found, list) else [found]

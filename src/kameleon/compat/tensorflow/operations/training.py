@@ -87,16 +87,13 @@ def _keras_momentum(s: Any) -> dict[str, Node]:
     }
 
 
-@_rule("Adagrad")
-def _adagrad(s: Any) -> dict[str, Node]:
+def _adagrad(s: Any, root: Callable[[Node], Node]) -> dict[str, Node]:
     kept = s.accum if s.update_slots is False else s.accum + s.grad * s.grad
-    return {"accum": kept, "var": s.var - s.lr * s.grad / E.sqrt(kept)}
+    return {"accum": kept, "var": s.var - s.lr * s.grad / root(kept)}
 
 
-@_rule("AdagradV2")
-def _adagrad_v2(s: Any) -> dict[str, Node]:
-    kept = s.accum if s.update_slots is False else s.accum + s.grad * s.grad
-    return {"accum": kept, "var": s.var - s.lr * s.grad / (E.sqrt(kept) + s.epsilon)}
+_rule("Adagrad")(lambda s: _adagrad(s, E.sqrt))
+_rule("AdagradV2")(lambda s: _adagrad(s, lambda kept: E.sqrt(kept) + s.epsilon))
 
 
 @_rule("ProximalAdagrad")
@@ -128,10 +125,15 @@ def _adadelta(s: Any) -> dict[str, Node]:
     return {"accum": squares, "accum_update": updates, "var": s.var - moved * s.lr}
 
 
+def _moments(s: Any) -> tuple[Node, Node, Node]:
+    """The rate of a step, and what moves with the gradients and with their squares."""
+    rate = s.lr * E.sqrt(1 - s.beta2_power) / (1 - s.beta1_power)
+    return rate, _moving(s.m, s.grad, s.beta1), _moving(s.v, s.grad * s.grad, s.beta2)
+
+
 @_rule("Adam")
 def _adam(s: Any) -> dict[str, Node]:
-    rate = s.lr * E.sqrt(1 - s.beta2_power) / (1 - s.beta1_power)
-    first, second = _moving(s.m, s.grad, s.beta1), _moving(s.v, s.grad * s.grad, s.beta2)
+    rate, first, second = _moments(s)
     ahead = s.grad * (1 - s.beta1) + s.beta1 * first if s.use_nesterov else first
     return {
         "m": first, "v": second, "var": s.var - ahead * rate / (E.sqrt(second) + s.epsilon),
@@ -140,8 +142,7 @@ def _adam(s: Any) -> dict[str, Node]:
 
 @_rule("AdamWithAmsgrad")
 def _amsgrad(s: Any) -> dict[str, Node]:
-    rate = s.lr * E.sqrt(1 - s.beta2_power) / (1 - s.beta1_power)
-    first, second = _moving(s.m, s.grad, s.beta1), _moving(s.v, s.grad * s.grad, s.beta2)
+    rate, first, second = _moments(s)
     most = E.maximum(s.vhat, second)
     moved = first * rate / (E.sqrt(most) + s.epsilon)
     return {"m": first, "v": second, "vhat": most, "var": s.var - moved}

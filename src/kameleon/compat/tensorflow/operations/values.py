@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NewType
 
 import numpy as np
 
@@ -29,6 +29,8 @@ from ..tensors import tensor as tensor
 
 if TYPE_CHECKING:
     from ..graph import Operation
+
+Kind = NewType("Kind", str)  # the name of a data type, which an attribute tells
 
 
 class NeedsValueError(Exception):
