@@ -11,7 +11,7 @@ from jax import lax
 from ...errors import EvaluationError
 from ...graph.ir.node import Node
 from .._lowering import Rule
-from .lowering import Tracing, Value, filled, same_shapes, same_sizes, scalar, stretched
+from .lowering import Tracing, Value, same_shapes, same_sizes, scalar, stretched
 
 # Sizes and movement ------------------------------------------------------------------------
 
@@ -205,18 +205,10 @@ def _argsort(e: Tracing, node: Node, x: Value) -> Value:
 
 
 def _contract(e: Tracing, node: Node, a: Value, b: Value) -> Value:
+    """Sums of products over paired axes, at full precision on any device."""
     over, batch = node.attrs["over"], node.attrs["batch"]
     for i, j in zip(*over, strict=True):
         same_sizes(np.shape(a)[i], np.shape(b)[j])
-    return product(a, b, over, batch)
-
-
-def product(a: Value, b: Value, over: Any, batch: Any = ((), ())) -> Value:
-    """Sums of products over paired axes, at full precision on any device."""
-    if a.dtype == np.bool_:
-        a, b = (lax.convert_element_type(x, np.int32) for x in (a, b))
-        found = product(a, b, over, batch)
-        return lax.gt(found, filled(found, 0))
     return lax.dot_general(
         a, b, (over, batch), precision=lax.Precision.HIGHEST, preferred_element_type=a.dtype
     )

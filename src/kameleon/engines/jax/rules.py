@@ -16,7 +16,10 @@ WHERE = {**elementwise.WHERE, **windows.WHERE, **control.WHERE}
 UNCHECKED = frozenset(("gather", "take_along", "scatter_add", "put_along", "minus_one_hot"))
 # Sums and products of many numbers are rounded once. (float16 is computed in float32 anyway.)
 _SINGLE = {"bfloat16": "float32"}
-CARRIERS = dict.fromkeys(("reduce_sum", "reduce_prod", "cumsum", "cumprod"), _SINGLE)
+CARRIERS: dict[str, dict[str, str]] = {
+    **dict.fromkeys(("reduce_sum", "reduce_prod", "cumsum", "cumprod"), _SINGLE),
+    "contract": {"bool": "int32"},
+}
 DECLINED = dict.fromkeys(
     ("nonzero", "ctc_greedy", "ctc_beam_search"),
     "the shape of its result depends on values, and XLA compiles for known shapes",

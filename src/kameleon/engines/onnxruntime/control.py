@@ -43,7 +43,7 @@ def _while(lo: L, node: Node, *operands: str) -> tuple[str, ...]:
     test, body = node.attrs["condition"], node.attrs["body"]
     # Before the first step the condition is evaluated outside of the loop.
     first = type(lo)(test, operands, lo.writer).run()[0]
-    step, names, params = lo.opened(body, [*consts, *[None] * len(carry)])
+    step, params = lo.opened(body, [*consts, *[None] * len(carry)])
     new = step.run()
     again = type(lo)(test, [*consts, *new], step.writer).run()[0]
     names = [step.writer.shared.name() for _ in range(2)]

@@ -58,21 +58,20 @@ class OnnxLowering(Lowering):
 
     # Bodies ------------------------------------------------------------------------------------
 
-    def body(self, graph: Graph, arguments: Sequence[str | None], lead: Sequence[Any] = ()) -> Body:
+    def body(self, graph: Graph, arguments: Sequence[str | None]) -> Body:
         """A graph as a body.
 
         Args:
             graph: the closed graph.
             arguments: for each of its inputs a value from outside, or None: a parameter.
-            lead: declarations of parameters that the operator gives before the graph's.
         """
-        inner, _, params = self.opened(graph, arguments)
-        return inner.writer.body([*lead, *params], inner.run(), [y.type for y in graph.outputs])
+        inner, params = self.opened(graph, arguments)
+        return inner.writer.body(params, inner.run(), [y.type for y in graph.outputs])
 
     def opened(
         self, graph: Graph, arguments: Sequence[str | None]
-    ) -> tuple[OnnxLowering, list[str], list[Any]]:
-        """A body to be written: its lowering, the names of its inputs, its parameters."""
+    ) -> tuple[OnnxLowering, list[Any]]:
+        """A body to be written: its lowering, and its parameters."""
         writer = Writer(self.writer)
         names, params = [], []
         for node, outer in zip(graph.inputs, arguments, strict=True):
@@ -80,7 +79,7 @@ class OnnxLowering(Lowering):
             names.append(name)
             if outer is None:
                 params.append(typed(name, node.dtype, None))
-        return type(self)(graph, names, writer), names, params
+        return type(self)(graph, names, writer), params
 
     # Values --------------------------------------------------------------------------------------
 

@@ -190,7 +190,7 @@ class Writer:
             lines,
             "graph",
             [*inputs, *more],
-            [untyped(n) for n in outputs],
+            [onnx.ValueInfoProto(name=n) for n in outputs],  # whose types ONNX infers
             [x for x in self.shared.initializers if x.name in reads],
             value_info=self._infos(),
         )
@@ -217,8 +217,3 @@ def operators(graph: onnx.GraphProto) -> Iterator[onnx.NodeProto]:
 def typed(name: str, dtype: str, shape: Sequence[int | str | None] | None) -> onnx.ValueInfoProto:
     """The declaration of an input; None as shape: of any rank."""
     return helper.make_tensor_value_info(name, ONNX_TYPES[dtype], shape)
-
-
-def untyped(name: str) -> onnx.ValueInfoProto:
-    """The declaration of an output, whose type ONNX infers."""
-    return onnx.ValueInfoProto(name=name)
