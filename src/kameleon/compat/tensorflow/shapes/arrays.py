@@ -17,6 +17,7 @@ from .rules import (
     ShapeMismatchError,
     at_least,
     axis_of,
+    broadcast,
     divided,
     exactly,
     merged,
@@ -43,7 +44,7 @@ table(
     RandomGamma RandomPoisson RandomPoissonV2 : =(*s) (*x) -> (*s,*x)
     Multinomial StatelessMultinomial : (b,?) =n -> (b,n)
     Shape : x -> (#x)
-    BroadcastGradientArgs : -> (?) (?)
+    BroadcastGradientArgs : (?) (?) -> (?) (?)
     """
 )
 
@@ -53,7 +54,7 @@ def _const(operation: Operation, given: list[Shape]) -> Shape:
     return shape_of_message(operation.attribute("value").tensor_shape)
 
 
-@shape_of("Placeholder PlaceholderWithDefault VariableV2 Variable TemporaryVariable")
+@shape_of("Placeholder PlaceholderWithDefault VariableV2 Variable TemporaryVariable AccumulateNV2")
 def _told(operation: Operation, given: list[Shape]) -> Shape:
     found: Shape = operation.attribute("shape")
     return found
@@ -77,6 +78,7 @@ def _broadcast_to(operation: Operation, given: list[Shape]) -> Shape:
         for size, other in pairs:
             if size not in (1, UNKNOWN) and other >= 0:
                 same(size, other)
+        return broadcast(given[0], found)
     return found
 
 
@@ -120,9 +122,11 @@ def _each(operation: Operation, given: list[Shape]) -> list[Shape]:
 @shape_of("ExpandDims")
 def _expand(operation: Operation, given: list[Shape]) -> Shape:
     axis, shape = value_at(operation, 1), given[0]
+    if axis is not None and axis.size != 1:
+        raise ShapeMismatchError("'dim' input must be a tensor with a single value")
     if shape is None or axis is None:
         return None
-    at = int(np.ravel(axis)[0])
+    at = int(axis.item())
     if not -len(shape) - 1 <= at <= len(shape):
         raise ShapeMismatchError(f"dim {at} not in the interval [{-len(shape) - 1}, {len(shape)}].")
     at %= len(shape) + 1
@@ -150,6 +154,10 @@ def _transpose(operation: Operation, given: list[Shape]) -> Shape:
     if order is None or shape is None:
         return unknown(rank_of(shape) if order is None else len(order))
     with_rank(shape, len(order))
+    for axis in order:
+        if axis >= len(shape):
+            about = f"perm dim {axis} is out of range of input rank {len(shape)}"
+            raise ShapeMismatchError(about)
     return tuple(shape[int(axis)] for axis in order)
 
 
@@ -162,6 +170,7 @@ def _concat(operation: Operation, given: list[Shape]) -> Shape:
     is_last = operation.type == "ConcatV2"
     axis = value_at(operation, len(given) - 1 if is_last else 0)
     shapes = given[:-1] if is_last else given[1:]
+    with_rank(given[-1 if is_last else 0], 0)
     known = [at_least(shape, 1) for shape in shapes if shape is not None]
     if not known:
         return None
@@ -204,13 +213,18 @@ def _unpack(operation: Operation, given: list[Shape]) -> list[Shape]:
 def _split(operation: Operation, given: list[Shape]) -> list[Shape]:
     even, count = operation.type == "Split", len(operation.types)
     shape, axis = given[1 if even else 0], value_at(operation, 0 if even else 2)
+    if axis is not None and axis.ndim:
+        raise ShapeMismatchError(f"Input must be scalar but has rank {axis.ndim}")
+    told = None if even else value_at(operation, 1)
+    if shape is not None and told is not None and len(told) != count:
+        raise ShapeMismatchError("Length of size_splits should be equal to num_outputs")
     if shape is None or axis is None:
         return [unknown(rank_of(shape))] * count
     at = axis_of(int(axis), len(shape))
     if even:
         sizes = [divided(shape[at], count)] * count
     else:
-        sizes = _uneven(value_at(operation, 1), count, shape[at])
+        sizes = _uneven(told, count, shape[at])
     return [(*shape[:at], size, *shape[at + 1 :]) for size in sizes]
 
 
@@ -232,6 +246,8 @@ def _uneven(told: np.ndarray | None, count: int, total: int) -> list[int]:
 @shape_of("StridedSlice")
 def _strided(operation: Operation, given: list[Shape]) -> Shape:
     shape, strides = given[0], value_at(operation, 3)
+    places: list[Shape] = [with_rank(each, 1) for each in given[1:4]]
+    reduce(merged, places)
     if shape is None or strides is None:
         return None
     steps = strides.ravel().tolist()
@@ -316,10 +332,16 @@ def _pad(operation: Operation, given: list[Shape]) -> Shape:
     if pads is not None and np.any(pads < 0):
         raise ShapeMismatchError("Paddings must be non-negative")
     if pads is None or shape is None:
-        return unknown(rank_of(shape))
+        is_gradient = operation.type == "MirrorPadGrad"
+        return unknown(rows[0] if is_gradient else rank_of(shape))
     sign = -1 if operation.type == "MirrorPadGrad" else 1
-    pairs = zip(shape, pads, strict=True)
-    return tuple(UNKNOWN if size < 0 else size + sign * int(np.sum(pad)) for size, pad in pairs)
+    changes = [sign * int(np.sum(pad)) for pad in pads]
+    for size, change in zip(shape, changes, strict=True):
+        if 0 <= size < -change:
+            about = f"Negative dimension size caused by subtracting {-change} from {size}"
+            raise ShapeMismatchError(about)
+    pairs = zip(shape, changes, strict=True)
+    return tuple(UNKNOWN if size < 0 else size + change for size, change in pairs)
 
 
 @shape_of("Tile")

@@ -23,7 +23,7 @@ table(
     MatrixDiagPart BatchMatrixDiagPart : (*b,m,n) -> (*b,min(m,n))
     DataFormatDimMap DataFormatVecPermute : x -> x
     StridedSliceGrad Empty : =(*s) -> (*s)
-    CompareAndBitpack : (*b,n) -> (*b,n/8)
+    CompareAndBitpack : (*b,n) () -> (*b,n/8)
     """
 )
 
@@ -188,12 +188,14 @@ def _reverse_sequences(operation: Operation, given: list[Shape]) -> Shape:
 
 @shape_of("ConcatOffset")
 def _offsets(operation: Operation, given: list[Shape]) -> list[Shape]:
-    return [with_rank(shape, 1) for shape in given[1:]]
+    return [shape if shape is None else with_rank(shape, 1) for shape in given[1:]]
 
 
 @shape_of("ParallelConcat")
 def _parallel(operation: Operation, given: list[Shape]) -> Shape:
     found: Shape = operation.attribute("shape")
+    if found is None or UNKNOWN in found:
+        raise ShapeMismatchError("shape attr must be fully defined.")
     for shape in given:
         if shape is None or UNKNOWN in shape:
             raise ShapeMismatchError("All input shapes must be fully defined.")

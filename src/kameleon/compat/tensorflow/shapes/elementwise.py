@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .known import value_at
 from .notation import table
-from .rules import ShapeMismatchError, merged, shape_of, unknown
+from .rules import ShapeMismatchError, broadcast, merged, shape_of, unknown, with_rank
 
 if TYPE_CHECKING:
     from ..graph import Operation, Shape
@@ -24,15 +25,16 @@ table(
         Sin Cos Tan Asin Acos Atan Sinh Cosh Asinh Acosh Atanh Tanh Sigmoid Erf Erfc Lgamma
         Digamma Relu Relu6 Elu Selu LeakyRelu Softplus Softsign IsNan IsInf IsFinite LogicalNot
         Invert Conj : x -> x
-    TanhGrad SigmoidGrad SqrtGrad RsqrtGrad ReciprocalGrad InvGrad SoftplusGrad SoftsignGrad
-        ReluGrad Relu6Grad EluGrad SeluGrad LeakyReluGrad : x x -> x
+    TanhGrad SigmoidGrad SqrtGrad RsqrtGrad ReciprocalGrad InvGrad : x -> x
+    SoftplusGrad SoftsignGrad ReluGrad Relu6Grad EluGrad SeluGrad LeakyReluGrad
+        ApproximateEqual : x x -> x
     Add AddV2 Sub Mul Div RealDiv FloorDiv TruncateDiv FloorMod TruncateMod Mod Pow Maximum Minimum
         SquaredDifference DivNoNan MulNoNan Atan2 Xdivy Xlogy Igamma Igammac Zeta Polygamma
-        IgammaGradA RandomGammaGrad NextAfter ApproximateEqual Equal NotEqual Less LessEqual Greater
-        GreaterEqual LogicalAnd LogicalOr BitwiseAnd BitwiseOr BitwiseXor LeftShift RightShift
+        IgammaGradA RandomGammaGrad NextAfter Less LessEqual Greater GreaterEqual LogicalAnd
+        LogicalOr BitwiseAnd BitwiseOr BitwiseXor LeftShift RightShift
         Complex : x y -> x|y
     SelectV2 : x y z -> x|y|z
-    AddN AccumulateNV2 : x* -> x
+    AddN : x* -> x
     L2Loss Rank Size IsVariableInitialized VarIsInitializedOp TensorArraySizeV3 : -> ()
     FFT IFFT : x:(*b,?) -> x
     FFT2D IFFT2D : x:(*b,?,?) -> x
@@ -62,8 +64,26 @@ def _select(operation: Operation, given: list[Shape]) -> Shape:
     return merged(condition, found)
 
 
-@shape_of("Betainc StringJoin")
+@shape_of("Equal NotEqual")
+def _equal(operation: Operation, given: list[Shape]) -> Shape:
+    """Where shapes that don't go together aren't refused, but unequal, that must be known."""
+    one, other = given
+    if operation.attribute("incompatible_shape_error") is not False or one is None or other is None:
+        return broadcast(one, other)
+    pairs = zip(reversed(one), reversed(other), strict=False)
+    goes = all(a == b >= 0 or 1 in (a, b) for a, b in pairs)
+    return broadcast(one, other) if goes else None
+
+
+@shape_of("Betainc")
 def _betainc(operation: Operation, given: list[Shape]) -> Shape:
+    """Scalars go with all shapes; what isn't known may be one."""
+    known: list[Shape] = [shape for shape in given if shape]
+    return reduce(merged, known) if known else None if None in given else ()
+
+
+@shape_of("StringJoin")
+def _joined(operation: Operation, given: list[Shape]) -> Shape:
     """Scalars go with all shapes."""
     found: Shape = ()
     for shape in given:
@@ -101,6 +121,7 @@ def _axis(axis: int, rank: int) -> int:
 @shape_of("ArgMax ArgMin")
 def _arg(operation: Operation, given: list[Shape]) -> Shape:
     axis, shape = value_at(operation, 1), given[0]
+    with_rank(given[1], 0)
     if shape is None:
         return None
     if axis is None:

@@ -12,9 +12,9 @@ table(
     LogMatrixDeterminant : (*b,n,n) -> (*b) (*b)
     MatrixSolve BatchMatrixSolve MatrixTriangularSolve BatchMatrixTriangularSolve :
         (*b,n,n) (*b,n,k) -> (*b,n,k)
-    MatrixSolveLs BatchMatrixSolveLs : (*b,m,n) (*b,m,k) -> (*b,n,k)
+    MatrixSolveLs BatchMatrixSolveLs : (*b,m,n) (*b,m,k) () -> (*b,n,k)
     TridiagonalSolve : (*b,3,n) x:(*b,n,?) -> x
-    TridiagonalMatMul : ? ? ? x:(*b,?,?) -> x
+    TridiagonalMatMul : (*b,1,n) (*b,1,n) (*b,1,n) x:(*b,n,?) -> x
     SelfAdjointEig BatchSelfAdjointEig : (*b,n,n) -> (*b,n+1,n)
     SelfAdjointEigV2 BatchSelfAdjointEigV2 :
         (*b,n,n) -> (*b,n) (*b,n,n) if compute_v else (*b,n) (0)

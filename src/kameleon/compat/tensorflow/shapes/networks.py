@@ -13,6 +13,7 @@ from .rules import (
     ShapeMismatchError,
     broadcast,
     is_channels_last,
+    merged,
     same,
     shape_of,
     unknown,
@@ -25,11 +26,12 @@ if TYPE_CHECKING:
 
 table(
     """
-    MaxPoolGradGrad MaxPoolGradGradV2 MaxPool3DGradGrad : x y x -> y
-    MaxPoolGradGradWithArgmax : x x y -> y
-    MaxPoolGrad MaxPoolGradV2 MaxPool3DGrad Dilation2DBackpropInput : x -> x
-    MaxPoolGradWithArgmax FractionalMaxPoolGrad LRN : (b,h,w,c) -> (b,h,w,c)
-    LRNGrad : ? (b,h,w,c) -> (b,h,w,c)
+    MaxPoolGradGradV2 : x:(?,?,?,?) y:(?,?,?,?) x (?) (?) -> y
+    MaxPoolGrad MaxPoolGradV2 MaxPoolGradWithArgmax FractionalMaxPoolGrad LRN :
+        (b,h,w,c) -> (b,h,w,c)
+    MaxPool3DGrad : (b,d,h,w,c) -> (b,d,h,w,c)
+    Dilation2DBackpropInput : x -> x
+    LRNGrad : (b,h,w,c) (b,h,w,c) (b,h,w,c) -> (b,h,w,c)
     Dilation2DBackpropFilter : ? x -> x
     AvgPoolGrad Conv2DBackpropInput DepthwiseConv2dNativeBackpropInput :
         =(b,h,w,c) -> (b,h,w,c)
@@ -43,13 +45,15 @@ table(
     FusedBatchNorm FusedBatchNormV2 FusedBatchNormV3 :
         ~(b,h,w,c) (c) (c) -> ~(b,h,w,c) (c)*4 if is_training
         else ~(b,h,w,c) (c)* -> ~(b,h,w,c) (c)*4
-    FusedBatchNormGrad FusedBatchNormGradV2 FusedBatchNormGradV3 : x ? c -> x c c (0) (0)
+    FusedBatchNormGrad FusedBatchNormGradV2 FusedBatchNormGradV3 :
+        ~(b,h,w,c) ~(p,q,r,c) (c) (c) (c) -> ~(b,h,w,c) (c) (c) (0) (0)
     BatchNormWithGlobalNormalization : (b,h,w,c) (c)* -> (b,h,w,c)
     BatchNormWithGlobalNormalizationGrad : x c -> x c*4
     LSTMBlockCell : (b,?) (?,n) -> (b,n)*7
     LSTMBlockCellGrad : (b,?) (?,n) -> (b,n) (b,4*n) (n)*3
-    BlockLSTM : ? (t,b,?) ? ? ? ? ? ? (n) -> (t,b,n//4)*7
-    BlockLSTMGrad : ? x c h w i f o b -> x c h w i f o b
+    BlockLSTM BlockLSTMV2 : ? (t,b,?) ? ? ? ? ? ? (n) -> (t,b,n//4)*7
+    BlockLSTMGrad BlockLSTMGradV2 : ? (t,b,x) (c,d) (h,j) (w,v) (i) (f) (o) (n)
+        -> (t,b,x) (c,d) (h,j) (w,v) (i) (f) (o) (n)
     GRUBlockCell : (b,?) (?,n) -> (b,n)*4
     GRUBlockCellGrad : (b,x) (?,n) -> (b,x) (b,n) (b,n) (b,2*n)
     """
@@ -128,10 +132,19 @@ def _pool(operation: Operation, given: list[Shape]) -> list[Shape]:
     return [found] * len(operation.types)
 
 
+@shape_of("MaxPoolGradGrad MaxPool3DGradGrad MaxPoolGradGradWithArgmax")
+def _pool_again(operation: Operation, given: list[Shape]) -> list[Shape]:
+    """What is pooled, as its slope was, which has its shape."""
+    merged(given[0], given[1 if operation.type.endswith("Argmax") else 2])
+    return _pool(operation, given)
+
+
 @shape_of("MaxPoolV2")
 def _pool_by_inputs(operation: Operation, given: list[Shape]) -> Shape:
     """The sizes and strides of its window are inputs."""
     shape = with_rank(given[0], 4)
+    for window in given[1:]:
+        with_rank(window, 1)
     told = [value_at(operation, place) for place in (1, 2)]
     if told[0] is None or told[1] is None:
         return unknown(4)

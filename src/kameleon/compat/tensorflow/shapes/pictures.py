@@ -23,14 +23,15 @@ table(
     ResizeBilinearGrad ResizeBicubicGrad ScaleAndTranslateGrad : ? x -> x
     CropAndResize : (?,?,?,c) (n,4) (n) =[h,w] -> (n,h,w,c)
     CropAndResizeGradImage : ? ? ? =(b,h,w,c) -> (b,h,w,c)
-    CropAndResizeGradBoxes : ? ? (n,c) -> (n,c)
+    CropAndResizeGradBoxes : ? ? x -> x
     ImageProjectiveTransform : (b,h,w,c) -> (b,h,w,c)
     ImageProjectiveTransformV2 : (b,?,?,c) ? =[h,w] -> (b,h,w,c)
     Resampler : (?,?,?,c) (*b,n,?) -> (*b,n,c)
     ResamplerGrad : x y -> x y
     ExtractGlimpse : (b,?,?,c) =[h,w] (b,2) -> (b,h,w,c)
     RGBToHSV HSVToRGB : (*b,3) -> (*b,3)
-    AdjustContrastv2 AdjustContrast AdjustHue AdjustSaturation AdjustHsvInYiq : x:(*b,h,w,c) -> x
+    AdjustContrastv2 : x:(*b,h,w,c) () -> x
+    AdjustContrast AdjustHue AdjustSaturation AdjustHsvInYiq : x:(*b,h,w,c) -> x
 
     NonMaxSuppression NonMaxSuppressionV2 NonMaxSuppressionV3 : (n,4) (n) ()* -> (?)
     NonMaxSuppressionWithOverlaps : (n,?) (n) ()* -> (?)
@@ -39,7 +40,7 @@ table(
     NonMaxSuppressionV5 : (n,4) (n) =k ()* -> (k) (k) () if pad_to_max_output_size
         else (n,4) (n) ()* -> (?) (?) ()
     BipartiteMatch : (m,n) -> (m) (n)
-    DrawBoundingBoxes : (b,h,w,c) (?,?,?) -> (b,h,w,c)
+    DrawBoundingBoxes : x:(?,?,?,?) (?,?,?) -> x
     DrawBoundingBoxesV2 : x:(*b,?,?,?) -> x
     SampleDistortedBoundingBox : (3) (?,?,4) -> (3) (3) (1,1,4)
     SampleDistortedBoundingBoxV2 : (3) (?,?,4) () -> (3) (3) (1,1,4)
@@ -50,11 +51,21 @@ table(
 
     FakeQuantWithMinMaxArgs FakeQuantWithMinMaxVars QuantizeAndDequantizeV2 QuantizeAndDequantize
         QuantizeAndDequantizeV3 Dequantize : x ()* -> x
-    FakeQuantWithMinMaxArgsGradient : x x -> x
-    FakeQuantWithMinMaxVarsGradient : x x -> x () ()
-    FakeQuantWithMinMaxVarsPerChannel : (*b,n) (n) (n) -> (*b,n)
+    FakeQuantWithMinMaxArgsGradient : x -> x
+    FakeQuantWithMinMaxVarsGradient : x x () () -> x () ()
+    FakeQuantWithMinMaxVarsPerChannel : x:(*b,n) (n) (n) -> x
     FakeQuantWithMinMaxVarsPerChannelGradient : x:(*b,n) x:(*b,n) (n) (n) -> x (n) (n)
     QuantizeV2 : x ()* -> x () ()
+    QuantizedRelu QuantizedRelu6 QuantizedReluX QuantizeDownAndShrinkRange Requantize
+        QuantizedInstanceNorm : x ()* -> x () ()
+    RequantizationRange : x () () -> () ()
+    RequantizationRangePerChannel : ? (?) (?) -> () ()
+    RequantizePerChannel : x (?) (?) () () -> x () ()
+    QuantizedAdd QuantizedMul : x y () () () () -> x|y () ()
+    QuantizedBiasAdd : (*b,n,c) (c) () () () () -> (*b,n,c) () ()
+    QuantizedMatMul : (m,k)^transpose_a (k,n)^transpose_b () () () () -> (m,n) () ()
+    QuantizedBatchNormWithGlobalNormalization : (b,h,w,c) () () (c) () () (c) () () (c) () ()
+        (c) () () -> (b,h,w,c) () ()
     """
 )
 

@@ -15,6 +15,7 @@ from .rules import (
     at_least,
     axis_of,
     merged,
+    product,
     shape_of,
     unknown,
     with_rank,
@@ -30,11 +31,11 @@ table(
     SegmentSum SegmentMean SegmentMax SegmentMin SegmentProd : (?,*s) (?) -> (?,*s)
     Where : x -> (?,#x)
     ListDiff : (?) (?) -> (?) (?)
-    Unique UniqueWithCounts : x:(?) -> (?) x (?)
-    UniqueV2 UniqueWithCountsV2 : x -> (?) x (?)
+    Unique : x:(?) -> (?) x (?)
+    UniqueWithCounts UniqueV2 UniqueWithCountsV2 : x -> (?) x (?)
     Bincount : ? =n -> (n)
     HistogramFixedWidth : ? (?) =n -> (n)
-    LowerBound UpperBound : (?,?) (m,n) -> (m,n)
+    LowerBound UpperBound : (?,?) x:(?,?) -> x
     InTopK InTopKV2 : (n,?) (n) -> (n)
     InvertPermutation : (n) -> (n)
     """
@@ -192,6 +193,6 @@ def _nth(operation: Operation, given: list[Shape]) -> Shape:
 @shape_of("UnravelIndex")
 def _unravel(operation: Operation, given: list[Shape]) -> Shape:
     at, dims = given[0], with_rank(given[1], 1)
-    if at is None or len(at) > 1:
+    if at is None:
         return None
-    return (*dims, *at)
+    return (*dims, product(at)) if at else dims

@@ -7,7 +7,17 @@ from typing import TYPE_CHECKING
 
 from .known import value_at
 from .notation import table
-from .rules import UNKNOWN, known_sizes, product, same, shape_of, unknown
+from .rules import (
+    UNKNOWN,
+    ShapeMismatchError,
+    known_sizes,
+    product,
+    rank_of,
+    same,
+    shape_of,
+    unknown,
+    with_rank,
+)
 
 if TYPE_CHECKING:
     from ..graph import Operation, Shape
@@ -22,6 +32,9 @@ table(
 
 @shape_of("RaggedRange")
 def _range(operation: Operation, given: list[Shape]) -> list[Shape]:
+    for shape in given:
+        if rank_of(shape) > 1:
+            raise ShapeMismatchError(f"Shape must be at most rank 1 but is rank {rank_of(shape)}")
     rows = reduce(same, [shape[0] for shape in given if shape], UNKNOWN)
     if all(shape == () for shape in given):
         rows = 1
@@ -30,7 +43,9 @@ def _range(operation: Operation, given: list[Shape]) -> list[Shape]:
 
 @shape_of("RaggedGather")
 def _gather(operation: Operation, given: list[Shape]) -> list[Shape]:
-    *_, values, _ = given
+    *splits, values, _ = given
+    for shape in splits:
+        with_rank(shape, 1)
     inner = None if values is None else (UNKNOWN, *values[1:])
     return [*[(UNKNOWN,)] * operation.attribute("OUTPUT_RAGGED_RANK"), inner]
 
@@ -38,6 +53,8 @@ def _gather(operation: Operation, given: list[Shape]) -> list[Shape]:
 @shape_of("RaggedTensorToSparse")
 def _to_sparse(operation: Operation, given: list[Shape]) -> list[Shape]:
     *splits, values = given
+    for shape in splits:
+        with_rank(shape, 1)
     if values is None:
         return [(UNKNOWN, UNKNOWN), (UNKNOWN,), (UNKNOWN,)]
     rank = len(splits) + len(values)
@@ -83,6 +100,8 @@ table(
 
 @shape_of("EditDistance")
 def _distances(operation: Operation, given: list[Shape]) -> Shape:
+    for shape, rank in zip(given, (2, 1, 1) * 2, strict=True):
+        with_rank(shape, rank)
     one, other = (known_sizes(value_at(operation, place)) for place in (2, 5))
     if one is None or other is None:
         return None

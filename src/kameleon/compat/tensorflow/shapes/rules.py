@@ -107,7 +107,8 @@ def _broadcast_size(one: int, other: int) -> int:
     if one == 1 or other == 1:
         return other if one == 1 else one
     if one == UNKNOWN or other == UNKNOWN:
-        return max(one, other)  # a known size above 1, or none
+        known = max(one, other)  # beside 0 there may be 1, too
+        return known if known > 1 else UNKNOWN
     return same(one, other)
 
 

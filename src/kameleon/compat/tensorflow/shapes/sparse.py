@@ -9,7 +9,7 @@ import numpy as np
 from .elementwise import reduced
 from .known import sizes_at, value_at
 from .notation import table
-from .rules import UNKNOWN, known_sizes, merged, rank_of, same, shape_of, with_rank
+from .rules import UNKNOWN, at_least, known_sizes, merged, rank_of, same, shape_of, with_rank
 
 if TYPE_CHECKING:
     from ..graph import Operation, Shape
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 table(
     """
     SparseToDense : ? =(*s) -> (*s)
-    SparseTensorDenseMatMul : ? ? =(m,k)^adjoint_a (k,n)^adjoint_b -> (m,n)
+    SparseTensorDenseMatMul : (?,?) (?) =(m,k)^adjoint_a (k,n)^adjoint_b -> (m,n)
     SparseTensorDenseAdd : ? ? ? x -> x
     SparseDenseCwiseAdd SparseDenseCwiseMul SparseDenseCwiseDiv : (n,?) -> (n)
     SparseSoftmax : (?,?) (n) -> (n)
@@ -28,7 +28,7 @@ table(
     SparseSplit : ? ? ? (r) -> (?,r)*@num_split (?)*@num_split (r)*@num_split
     SparseAdd : ? ? (r) -> (?,r) (?) (r)
     SparseAddGrad : ? (m,?) (n,?) -> (m) (n)
-    SparseSparseMaximum SparseSparseMinimum : -> (?,?) (?)
+    SparseSparseMaximum SparseSparseMinimum : (?,?) (?) (?) (?,?) (?) (?) -> (?,?) (?)
     SparseReduceSumSparse SparseReduceMaxSparse : -> ? ? ?
     SparseFillEmptyRowsGrad : (n) -> (n) ()
     SparseSegmentSum SparseSegmentMean SparseSegmentSqrtN : (?,*s) i:(?) i:(?) -> (?,*s)
@@ -36,8 +36,8 @@ table(
         SparseSegmentSqrtNWithNumSegments SparseSegmentMeanGrad SparseSegmentSqrtNGrad :
         (?,*s) i:(?) i:(?) =n -> (n,*s)
     SetSize : -> ?
-    DenseToSparseSetOperation : x -> (?,#x) (?) (#x)
-    SparseToSparseSetOperation : ? ? (r) ? ? (r) -> (?,r) (?) (r)
+    DenseToSparseSetOperation : x (?,?) (?) (?) -> (?,#x) (?) (#x)
+    SparseToSparseSetOperation : (?,?) (?) (r) (?,?) (?) (r) -> (?,r) (?) (r)
     """
 )
 
@@ -80,7 +80,9 @@ def _reduce(operation: Operation, given: list[Shape]) -> Shape:
 
 @shape_of("SparseFillEmptyRows")
 def _fill_rows(operation: Operation, given: list[Shape]) -> list[Shape]:
-    at, rank = with_rank(given[0], 2), length(given[2])
+    at, values, rank = with_rank(given[0], 2), length(given[1]), length(given[2])
+    same(at[0], values)
+    with_rank(given[3], 0)
     shape = sizes_at(operation, 2)
     rows = shape[0] if shape else UNKNOWN
     return [(UNKNOWN, same(at[1], rank)), LINE, (rows,), (at[0],)]
@@ -88,7 +90,7 @@ def _fill_rows(operation: Operation, given: list[Shape]) -> list[Shape]:
 
 @shape_of("DenseToDenseSetOperation")
 def _dense_sets(operation: Operation, given: list[Shape]) -> list[Shape]:
-    ranks = {rank_of(shape) for shape in given} - {UNKNOWN}
+    ranks = {rank_of(at_least(shape, 2)) for shape in given} - {UNKNOWN}
     if all(shape is not None for shape in given):
         one, other = given
         assert one is not None

@@ -122,7 +122,7 @@ table(
         IdentityReaderV2 TextLineReaderV2 FixedLengthRecordReaderV2 TFRecordReaderV2
         ReaderNumRecordsProduced ReaderNumRecordsProducedV2 ReaderNumWorkUnitsCompleted
         ReaderNumWorkUnitsCompletedV2 ReaderSerializeState ReaderSerializeStateV2
-        ReadFile ShardedFilename ShardedFilespec Timestamp StageSize MapSize MapIncompleteSize
+        ReadFile Timestamp StageSize MapSize MapIncompleteSize
         OrderedMapSize OrderedMapIncompleteSize BarrierReadySize BarrierIncompleteSize
         AccumulatorNumAccumulated ResourceAccumulatorNumAccumulated IteratorV2 Iterator
         OneShotIterator IteratorToStringHandle IteratorFromStringHandleV2 AnonymousIterator
@@ -131,6 +131,8 @@ table(
         SummaryWriter MutexV2 MutexLock OptionalFromValue OptionalNone OptionalHasValue
         IteratorGetNextAsOptional GetSessionHandle GetSessionHandleV2
         KMC2ChainInitialization : -> ()
+    ShardedFilename : () () () -> ()
+    ShardedFilespec : () () -> ()
     ReaderRead ReaderReadV2 AnonymousIteratorV2 : -> () ()
     ReaderReadUpTo ReaderReadUpToV2 : -> (?) (?)
     MatchingFiles : -> (?)

@@ -19,16 +19,26 @@ if TYPE_CHECKING:
 table(
     """
     StringLower StringUpper StringStrip StringLength StringToNumber AsString StringToHashBucket
-        StringToHashBucketFast StringToHashBucketStrong RegexReplace StaticRegexReplace
-        RegexFullMatch StaticRegexFullMatch EncodeBase64 DecodeBase64 UnicodeTranscode
+        StringToHashBucketFast StringToHashBucketStrong StaticRegexReplace StaticRegexFullMatch
+        EncodeBase64 DecodeBase64 UnicodeTranscode
         UnicodeScript : x -> x
-    Fingerprint : (n,*s) -> (n,8)
-    StringFormat : -> ()
-    StringSplit StringSplitV2 : (?) -> (?,2) (?) (2)
+    RegexFullMatch : x () -> x
+    RegexReplace : x () () -> x
+    Fingerprint : (n,*s) () -> (n,8)
+    StringSplit StringSplitV2 : (?) () -> (?,2) (?) (2)
     StringNGrams : ? (n) -> (?) (n)
-    UnicodeEncode : ? (n) -> (n-1)
+    UnicodeEncode : (?) (n) -> (n-1)
     """
 )
+
+
+@shape_of("StringFormat")
+def _format(operation: Operation, given: list[Shape]) -> Shape:
+    places = operation.attribute("template").count(operation.attribute("placeholder"))
+    if places != len(given):
+        about = "num placeholders in template and num inputs must match"
+        raise ShapeMismatchError(f"{about}: {places} vs. {len(given)}")
+    return ()
 
 
 @shape_of("Substr")
@@ -39,10 +49,10 @@ def _part(operation: Operation, given: list[Shape]) -> Shape:
 
 @shape_of("ReduceJoin")
 def _reduce(operation: Operation, given: list[Shape]) -> Shape:
-    """It is over all axes, where none is named."""
+    """Over no axes nothing is joined."""
     axes = value_at(operation, 1)
-    if given[0] is not None and axes is not None and not axes.size:
-        axes = np.arange(len(given[0]))
+    if axes is not None and not axes.size:
+        return given[0]
     return reduced(given[0], axes, operation.attribute("keep_dims"))
 
 
@@ -62,10 +72,12 @@ table(
     DecodeCompressed DecodeJSONExample : x -> x
     DecodeRaw : (*s) -> (*s,?)
     SerializeTensor AddSparseToTensorsMap : -> ()
-    SerializeSparse : -> (3)
-    SerializeManySparse : -> (?,3)
+    SerializeSparse : (?,?) (?) (?) -> (3)
+    SerializeManySparse : (?,?) (?) (?) -> (?,3)
     AddManySparseToTensorsMap : -> (?)
-    DeserializeManySparse DeserializeSparse TakeManySparseFromTensorsMap : -> (?,?) (?) (?)
+    DeserializeManySparse : (?,3) -> (?,?) (?) (?)
+    DeserializeSparse : (*b,3) -> (?,?) (?) (?)
+    TakeManySparseFromTensorsMap : -> (?,?) (?) (?)
     SparseCross : -> (?,2) (?) (2)
     """
 )
