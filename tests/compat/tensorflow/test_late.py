@@ -24,8 +24,7 @@ REGISTERED = {
     "._REGISTERED_EXPANSIONS": "for values of classes in modules that aren't loaded",
     "._DIVERGENCES": "for values of classes in modules that aren't loaded",
     "._HIDDEN_ATTRIBUTES": "names that a module takes away from itself",
-    "eager.tapes.Space.functions": "who makes tapes loads what registers it",
-    "eager.tapes._Registered.backward": "who makes tapes loads what registers it",
+    ".TOLD": "who makes tapes loads what registers it",
     **dict.fromkeys(
         [f"linear_operator_algebra._{name}" for name in
          ("ADJOINTS", "CHOLESKY_DECOMPS", "INVERSES", "MATMUL", "SOLVE")],

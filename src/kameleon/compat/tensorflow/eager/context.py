@@ -38,12 +38,15 @@ class Context:
 
 export("TFE_NewContext")(Context)
 
-# By name, what TensorFlow's Python files register: classes of exceptions, gradients, sums.
+# By name, what TensorFlow's Python files register: classes of exceptions; gradients and sums.
+RAISED: dict[str, Any] = {}
 TOLD: dict[str, Any] = {}
-for _name in (
-    "ExceptionClass FallbackExceptionClass VSpace GradientFunction ForwardGradientFunction"
-).split():
-    export(f"TFE_Py_Register{_name}")(partial(TOLD.__setitem__, _name))
+for _table, _names in (
+    (RAISED, "ExceptionClass FallbackExceptionClass"),
+    (TOLD, "VSpace GradientFunction ForwardGradientFunction"),
+):
+    for _name in _names.split():
+        export(f"TFE_Py_Register{_name}")(partial(_table.__setitem__, _name))
 
 
 # Functions --------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from ..capi.exports import as_text, export
 from ..capi.nests import is_resource_variable
 from ..failures import failure, is_failure
 from . import tapes
-from .context import TOLD
+from .context import RAISED
 from .conversion import as_array
 from .signatures import MIXED, ONE, Argument, Signature, signature
 from .tensors import Kind, tensor
@@ -69,7 +69,7 @@ def _failed(error: Exception, name: str) -> Exception:
         return error
     found: Any = error
     message = _NODE.sub("", found.message)
-    made: Exception = TOLD["ExceptionClass"](f"{message} [Op:{name}]", found.error_code)
+    made: Exception = RAISED["ExceptionClass"](f"{message} [Op:{name}]", found.error_code)
     return made
 
 
@@ -136,7 +136,7 @@ class _Call:
                 self._add(context, argument, value)
                 continue
             if not isinstance(value, list | tuple):
-                raise TOLD["FallbackExceptionClass"](f"{argument.name} must be a list or a tuple")
+                raise RAISED["FallbackExceptionClass"](f"{argument.name} must be a list or a tuple")
             first = len(self.tensors)
             for each in value:
                 self._add(context, argument, each)
@@ -180,7 +180,7 @@ class _Call:
         try:
             return tensor(*as_array(value, wanted))
         except Exception as error:
-            raise TOLD["FallbackExceptionClass"](str(error)) from None
+            raise RAISED["FallbackExceptionClass"](str(error)) from None
 
     def _of_others(self, attribute: str) -> int | None:
         """The type of a tensor among the values that have the same type."""
@@ -216,7 +216,7 @@ def fast_path(
         return None  # handles that are let go of when the process ends
     found = signature(name)
     if context is None or found is None:
-        raise TOLD["FallbackExceptionClass"]("no context")
+        raise RAISED["FallbackExceptionClass"]("no context")
     count = len(found.inputs)
     raw = arguments[count:]
     given = _attributes(found, raw)
@@ -241,7 +241,7 @@ def _attributes(found: Signature, raw: Sequence[Any]) -> dict[str, Any]:
         try:
             made[raw[at]] = found.attribute(raw[at], value)
         except (TypeError, ValueError, AttributeError) as error:
-            raise TOLD["FallbackExceptionClass"](str(error)) from None
+            raise RAISED["FallbackExceptionClass"](str(error)) from None
     return made
 
 
