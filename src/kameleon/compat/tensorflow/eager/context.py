@@ -41,12 +41,10 @@ export("TFE_NewContext")(Context)
 # By name, what TensorFlow's Python files register: classes of exceptions; gradients and sums.
 RAISED: dict[str, Any] = {}
 TOLD: dict[str, Any] = {}
-for _table, _names in (
-    (RAISED, "ExceptionClass FallbackExceptionClass"),
-    (TOLD, "VSpace GradientFunction ForwardGradientFunction"),
-):
-    for _name in _names.split():
-        export(f"TFE_Py_Register{_name}")(partial(_table.__setitem__, _name))
+for _name in ("ExceptionClass", "FallbackExceptionClass"):
+    export(f"TFE_Py_Register{_name}")(partial(RAISED.__setitem__, _name))
+for _name in ("VSpace", "GradientFunction", "ForwardGradientFunction"):
+    export(f"TFE_Py_Register{_name}")(partial(TOLD.__setitem__, _name))
 
 
 # Functions --------------------------------------------------------------------------------------
