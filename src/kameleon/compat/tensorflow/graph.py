@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -136,6 +137,7 @@ def made_of(operation: Operation) -> Scope[Any]:
 # Messages ---------------------------------------------------------------------------------------
 
 
+@functools.cache
 def messages(name: str, folder: str = "framework") -> Any:
     """A module of TensorFlow's messages, such as `graph_pb2`."""
     return importlib.import_module(f"tensorflow_core.core.{folder}.{name}")

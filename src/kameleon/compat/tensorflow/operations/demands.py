@@ -150,6 +150,8 @@ def _turned(operation: Operation, x: Any, order: Any) -> None:
 )
 def _alike(operation: Operation, a: Any, b: Any) -> None:
     one, other = a.shape, b.shape
+    if operation.attribute("incompatible_shape_error") is False:
+        return
     if one == other or not one or not other:
         return
     for x, y in zip(reversed(one), reversed(other), strict=False):
@@ -432,9 +434,22 @@ def _changed(operation: Operation, x: Any, value: Any) -> None:
 # Numbers ----------------------------------------------------------------------------------------
 
 
+@_on("InvertPermutation")
+def _permuted(operation: Operation, order: Any) -> None:
+    known = _known(order)
+    if known is not None and known.ndim == 1:
+        for place in known.tolist():
+            if not 0 <= place < len(known):
+                _refuse(f"{place} is not between 0 and {len(known)}")
+            if known.tolist().count(place) > 1:
+                _refuse(f"{place} is duplicated in the input.")
+
+
 @_on("TopK TopKV2")
 def _top(operation: Operation, x: Any, count: Any = None) -> None:
     for k in [operation.attribute("k")] if count is None else _numbers(count):
+        if k < 0:
+            _refuse(f"Need k >= 0, got {k}")
         if x.shape and k > x.shape[-1]:
             _refuse(f"input must have at least k columns. Had {x.shape[-1]}, needed {k}")
 

@@ -12,6 +12,7 @@ from kameleon import backend as K
 from kameleon.graph.ir.node import Tensor as Node
 from kameleon.graph.ir.types import as_dtype
 from kameleon.graph.primitives import elementwise as E
+from kameleon.graph.primitives.constants import known_array
 from kameleon.graph.primitives.control import check
 from kameleon.graph.primitives.filling import full_like
 from kameleon.graph.primitives.movement import broadcast_to, expand_dims, reshape
@@ -59,8 +60,19 @@ def elementwise(
             fold(names)(by_numpy(of_arrays))
 
 
+def _divisor(b: Node) -> Node:
+    """A divisor of integers, which mustn't be 0; of what is known, `demands` has refused that."""
+    if known_array(b) is not None:
+        return b
+    return check(b, E.ne(b, zero(b)), message="Integer division by zero")
+
+
 def _floor_divide(a: Node, b: Node) -> Node:
-    return E.floor(E.div(a, b)) if a.dtype.is_float else E.floor_div(a, b)
+    return E.floor(E.div(a, b)) if a.dtype.is_float else E.floor_div(a, _divisor(b))
+
+
+def _floor_mod(a: Node, b: Node) -> Node:
+    return E.mod(a, b) if a.dtype.is_float else E.mod(a, _divisor(b))
 
 
 def _floored(a: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -81,11 +93,9 @@ AT_ONCE: dict[str, Row] = {
     "Mul": (E.mul, np.multiply),
     "RealDiv": (E.div, np.divide),
     "FloorDiv": (_floor_divide, _floored),
-    "FloorMod": (E.mod, np.mod),
+    "FloorMod": (_floor_mod, np.mod),
     "Maximum": (E.maximum, np.maximum),
     "Minimum": (E.minimum, np.minimum),
-    "Equal": (E.eq, np.equal),
-    "NotEqual": (E.ne, np.not_equal),
     "Less": (E.lt, np.less),
     "LessEqual": (E.le, np.less_equal),
     "Greater": (E.gt, np.greater),
@@ -106,6 +116,26 @@ def _at_once(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 elementwise(AT_ONCE, by_numpy=_at_once)
+
+
+def _or_unlike(call: Callable[..., Any]) -> Callable[..., Any]:
+    """A comparison; where shapes that don't go together aren't refused, they are unequal."""
+
+    def compared(operation: Operation, a: Any, b: Any) -> Any:
+        if operation.attribute("incompatible_shape_error") is False:
+            pairs = zip(reversed(a.shape), reversed(b.shape), strict=False)
+            if any(x != y and not {x, y} & {1, None} for x, y in pairs):
+                return np.array(operation.type == "NotEqual")
+        return call(operation, a, b)
+
+    return compared
+
+
+elementwise(
+    {"Equal": (E.eq, np.equal), "NotEqual": (E.ne, np.not_equal)},
+    lambda function: _or_unlike(on_tensors(function)),
+    lambda function: _or_unlike(_at_once(function)),
+)
 
 # Functions --------------------------------------------------------------------------------------
 
@@ -148,6 +178,7 @@ def _shift(function: Callable[[Node, Node], Node]) -> Callable[[Node, Node], Nod
 
 def _truncated(a: Node, b: Node) -> Node:
     """a / b, cut off towards zero."""
+    b = _divisor(b)
     if str(a.dtype).startswith("uint"):
         return E.floor_div(a, b)
     quotient = E.floor_div(E.abs(a), E.abs(b))
@@ -293,6 +324,8 @@ def _near(a: Any, b: Any, *, tolerance: float) -> Node:
 @pure("Bucketize")
 def _bucket(x: Node, *, boundaries: list[float]) -> Node:
     """How many of the boundaries aren't above a number."""
+    if boundaries != sorted(boundaries):
+        raise failure("INVALID_ARGUMENT", "Expected sorted boundaries")
     bounds = np.array(boundaries, np.float32)
     wide = expand_dims(E.cast(x, "float64"), len(x.shape))
     beyond = E.ge(*broadcast(wide, bounds.astype(np.float64)))

@@ -10,7 +10,7 @@ from kameleon.graph.primitives import indexing as I
 from kameleon.graph.primitives import movement as M
 from kameleon.graph.primitives.sizes import Size
 
-from ..failures import failure
+from ..failures import failure, invalid
 from .table import compiled_if, fold, host, pure
 from .values import (
     Kind,
@@ -45,6 +45,10 @@ def _difference(given: Array, others: Array, *, out_idx: Kind) -> list[Any]:
 @host("Unique UniqueWithCounts UniqueV2 UniqueWithCountsV2")
 def _unique(operation: Operation, given: Array, *axes: Any, out_idx: Kind) -> list[Any]:
     """The distinct values, in the order in which they come first."""
+    if axes and np.ndim(axes[0]) != 1:
+        raise invalid("axis expects a 1D vector.")
+    if given.ndim != 1 and not (axes and np.size(axes[0])):
+        raise invalid("unique expects a 1D vector.")
     axis = int(np.ravel(axes[0])[0]) if axes and np.size(axes[0]) else 0
     wide: dict[str, Any] = {"axis": axis} if given.ndim > 1 else {}
     values, first, inverse, counts = np.unique(
@@ -107,4 +111,7 @@ def _stitched_sizes(places: list[np.ndarray], parts: list[list[Size]], dtype: st
 
 @host("DynamicPartition")
 def _partition(data: Array, parts: Array, *, num_partitions: int) -> list[Any]:
+    for at in np.argwhere((parts < 0) | (parts >= num_partitions))[:1]:
+        about = f"partitions[{','.join(map(str, at))}] = {parts[tuple(at)]}"
+        raise invalid(f"{about} is not in [0, {num_partitions})")
     return [data[parts == part] for part in range(num_partitions)]

@@ -186,7 +186,10 @@ def _combined(operation: Operation, first: list[Rows], sizes: list[Any]) -> list
     shapes = [tuple(int(size) for size in each[:-1]) for each in sizes]
     if len(set(shapes)) > 1:
         raise invalid(f"Mismatched group shapes {shapes[0]} vs {shapes[1]}.")
-    combine = OPERATIONS[operation.attribute("set_operation").lower()]
+    name = operation.attribute("set_operation").lower()
+    if name not in OPERATIONS:
+        raise invalid(f"Invalid set_operation {name.decode()}.")
+    combine = OPERATIONS[name]
     one, other = first
     rows = [(at, sorted(combine(set(one.get(at, ())), set(other.get(at, ())))))
             for at in sorted({*one, *other})]  # fmt: skip

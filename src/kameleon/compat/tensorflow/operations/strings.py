@@ -122,6 +122,12 @@ def _written(operation: Operation, x: Any) -> Array:
     fill = operation.attribute("fill").decode()
     form = f"%{fill}{width if width >= 0 else ''}"
     given = np.asarray(x)
+    ways = [operation.attribute(way) for way in ("scientific", "shortest")]
+    if all(ways):
+        raise invalid("Cannot select both scientific and shortest notation")
+    if any(ways) and given.dtype.kind in "biu":
+        about = f"scientific and shortest format not supported for datatype {given.dtype}"
+        raise invalid(about)
     if given.dtype.kind == "b":
         names = {True: b"true", False: b"false"}
         return each(lambda one: (f"{form}s" % names[bool(one)].decode()).encode(), given)
