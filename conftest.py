@@ -124,6 +124,7 @@ collect_ignore_glob += ["tests/user_programs/*.py"]  # type checkers read them
 collect_ignore_glob += [
     "tests/recorded/*.py",
     "tests/compat/*/programs/*.py",
+    "tests/compat/*/single/*.py",
     "tests/compat/*/corpus.py",
     "tests/compat/*/around.py",
     "tests/compat/*/compilations.py",

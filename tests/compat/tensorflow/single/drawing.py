@@ -52,7 +52,7 @@ RANGES = [
     ("axis dim reduction begin pad crops perm", (0, 1)),
 ]
 WINDOWS = "ksize ksizes strides rates dilations".split()
-SECONDS = 60  # for a type
+SECONDS = 30  # for a type
 
 
 def is_drawn(definition):
