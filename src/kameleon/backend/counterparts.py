@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..graph.ir.node import Node
+from ..graph.primitives.special import log_softmax
 from . import surface as K
 
 Function = Callable[..., Any]
@@ -48,7 +49,7 @@ def _matrices(a: Any, b: Any) -> Any:
 
 
 def _log_softmax(x: Any, axis: Any) -> Any:
-    return x - K.logsumexp(x, axis, keepdims=True)
+    return log_softmax(x, axis=axis % x.ndim)
 
 
 def _best(function: Function) -> Function:

@@ -17,6 +17,7 @@ from kameleon.graph.primitives.control import check
 from kameleon.graph.primitives.filling import full_like
 from kameleon.graph.primitives.movement import broadcast_to, expand_dims, reshape
 from kameleon.graph.primitives.reduce import reduce_sum
+from kameleon.graph.primitives.special import log_softmax
 
 from ..dtypes import held
 from ..failures import failure
@@ -143,14 +144,6 @@ elementwise(
 SELU_SCALE, SELU_ALPHA = 1.0507009873554805, 1.6732632423543772
 
 
-def log_softmax(x: Node) -> Node:
-    """x - log(sum(exp(x))) along the last axis; exact of large numbers, too, by their differences
-    from the largest.
-    """
-    apart = x - broadcast_to(K.max(x, -1, keepdims=True), dims(x))
-    return apart - broadcast_to(K.log(K.sum(K.exp(apart), -1, keepdims=True)), dims(x))
-
-
 def _sign(x: Node) -> Node:
     """-1, 0 or 1; 0 for what isn't a number."""
     return E.select(E.is_nan(x), zero(x), E.sign(x)) if x.dtype.is_float else E.sign(x)
@@ -237,7 +230,7 @@ FUNCTIONS: dict[str, Row] = {
         None,
     ),
     "Softmax": (K.softmax, None),
-    "LogSoftmax": (log_softmax, None),
+    "LogSoftmax": (lambda x: log_softmax(x, axis=len(x.shape) - 1), None),
     # Of two operands.
     "Div": (divide, np.divide),
     "Pow": (E.pow, np.power),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import Any, TypeVar
 
 from ..graph import Operation
@@ -45,9 +44,12 @@ def on_handles(acts: Mapping[str, Callable[..., Any]]) -> None:
         acts: by types, what they give for these; None: nothing.
     """
     for names, act in acts.items():
-        host(names)(partial(_acting, act))
+        host(names)(_acting(act))
 
 
-def _acting(act: Callable[..., Any], store: Store, operation: Operation, *given: Any) -> Any:
-    found = act(*given)
-    return [] if found is None else found
+def _acting(act: Callable[..., Any]) -> Callable[..., Any]:
+    def call(*given: Any) -> Any:
+        found = act(*given)
+        return [] if found is None else found
+
+    return call

@@ -16,11 +16,12 @@ from kameleon.graph.primitives import pool as P
 from kameleon.graph.primitives.movement import broadcast_to, move_axis, reshape
 from kameleon.graph.primitives.reduce import reduce_sum
 from kameleon.graph.primitives.sizes import Size, as_node, sizes_product, split
+from kameleon.graph.primitives.special import log_softmax
 from kameleon.graph.primitives.windows import Window
 
 from ..shapes.networks import explicit_pads, spatial
 from ..shapes.rules import is_channels_last
-from .elementwise import log_softmax, zero
+from .elementwise import zero
 from .products import mean
 from .slopes import slope, slopes
 from .table import pure
@@ -271,7 +272,7 @@ def _normalize_by_gradient(
 
 
 def _crossentropy(x: Node, y: Node) -> list[Node]:
-    log = log_softmax(x)
+    log = log_softmax(x, axis=1)
     return [-reduce_sum(log * y, [1]), E.exp(log) - y]
 
 
