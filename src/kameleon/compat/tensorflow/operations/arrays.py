@@ -278,7 +278,7 @@ def _slice(x: Any, begin: Any, sizes: Any) -> Any:
 
 
 def _pad(x: Node, pads: Array, value: Any = 0) -> Node:
-    return M.pad(x, margins(pads), float(array(value)))
+    return M.pad(x, margins(pads), float(array(value).flat[0]))
 
 
 def margins(pads: Array) -> list[tuple[int, int]]:
@@ -369,7 +369,7 @@ def _offsets(axis: int, *shapes: Any) -> list[Array]:
 
 
 def _pad_known(operation: Operation, x: Array, pads: Array, value: Any = None) -> Array:
-    filling = (b"" if x.dtype == object else 0) if value is None else np.asarray(value).item()
+    filling = (b"" if x.dtype == object else 0) if value is None else np.asarray(value).flat[0]
     return np.pad(x, pads, constant_values=filling)
 
 

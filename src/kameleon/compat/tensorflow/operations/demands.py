@@ -186,6 +186,11 @@ def _summed(operation: Operation, *values: Any) -> None:
         _demand_same(operation, values, [0, at])
 
 
+@_on("SoftplusGrad SoftsignGrad ReluGrad Relu6Grad EluGrad SeluGrad LeakyReluGrad")
+def _of_one_shape(operation: Operation, *values: Any) -> None:
+    _demand_same(operation, values, [0, 1])
+
+
 @_on("Select")
 def _selected(operation: Operation, *values: Any) -> None:
     _demand_same(operation, values, [1, 2])
@@ -230,6 +235,9 @@ def _bias(operation: Operation, x: Any, bias: Any) -> None:
 
 @_on("SoftmaxCrossEntropyWithLogits")
 def _entropy(operation: Operation, logits: Any, labels: Any) -> None:
+    if max(len(logits.shape), len(labels.shape)) != 2:
+        about = "logits and labels must be either 2-dimensional, or broadcasted to be"
+        _refuse(f"{about} 2-dimensional")
     if logits.shape != labels.shape and 1 not in (*logits.shape, *labels.shape):
         sizes = _pair(logits, labels, " labels_size=")
         _refuse(f"logits and labels must be broadcastable: logits_size={sizes}")

@@ -305,7 +305,10 @@ def _cast(operation: Operation, x: Node) -> Node:
 
 @fold("Cast")
 def _cast_known(operation: Operation, x: np.ndarray) -> np.ndarray:
-    return x.astype(result_type(operation).removeprefix("q"))
+    kind = result_type(operation)
+    if kind == "string" and x.dtype != object:
+        raise failure("UNIMPLEMENTED", f"Cast {x.dtype} to string is not supported")
+    return x.astype(kind.removeprefix("q"))
 
 
 @pure("ApproximateEqual")

@@ -33,6 +33,8 @@ Array = np.ndarray
 
 @host("Where")
 def _where(condition: Array) -> list[Any]:
+    if not condition.ndim:
+        raise invalid("WhereOp : Unhandled input dimensions: 0")
     return [np.argwhere(condition).astype(np.int64)]
 
 

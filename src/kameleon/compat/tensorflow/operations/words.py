@@ -46,6 +46,9 @@ def _split_at(operation: Operation, x: Any, separator: Any) -> list[Array]:
 @fold("StringNGrams")
 def _ngrams(operation: Operation, data: Any, splits: Any) -> list[Array]:
     rows, ends = [], np.asarray(splits)
+    for end in ends.tolist():
+        if not 0 <= end <= np.size(data):
+            raise invalid(f"Invalid split value {end}, must be in [0,{np.size(data)}]")
     for begin, end in itertools.pairwise(ends):
         rows.append(_grams(operation, list(texts(data)[begin:end])))
     counts = np.cumsum([0, *map(len, rows)]).astype(ends.dtype)

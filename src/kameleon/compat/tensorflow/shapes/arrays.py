@@ -17,7 +17,6 @@ from .rules import (
     ShapeMismatchError,
     at_least,
     axis_of,
-    broadcast,
     divided,
     exactly,
     merged,
@@ -78,7 +77,9 @@ def _broadcast_to(operation: Operation, given: list[Shape]) -> Shape:
         for size, other in pairs:
             if size not in (1, UNKNOWN) and other >= 0:
                 same(size, other)
-        return broadcast(given[0], found)
+        ones = [1] * (len(found) - len(given[0]))
+        pairs = zip([*ones, *given[0]], found, strict=True)
+        return tuple(max(size, UNKNOWN) if n < 0 and size > 1 else n for size, n in pairs)
     return found
 
 
@@ -426,6 +427,7 @@ def _blocks(operation: Operation, given: list[Shape]) -> Shape:
     if side < 2:
         raise ShapeMismatchError(f"Block size should be > 1: {side}")
     shape = with_rank(given[0], 4)
+    merged(given[1], (2, 2))
     edges = value_at(operation, 1)
     return blocks_of_batches(shape, [side, side], edges, operation.type == "SpaceToBatch")
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 table(
     """
     Identity StopGradient PreventGradient CheckNumerics Snapshot RefIdentity Exit RefExit
-        NextIteration RefNextIteration LoopCond Print PrintV2 StackPushV2 Cast ZerosLike OnesLike
+        NextIteration RefNextIteration Print PrintV2 StackPushV2 Cast ZerosLike OnesLike
         RandomShuffle GuaranteeConst DeepCopy DebugGradientIdentity CumulativeLogsumexp BesselI0e
         BesselI1e PopulationCount Bucketize Real Imag ComplexAbs Angle Cumsum Cumprod ClipByValue
         Neg Abs Sign Exp Log Log1p Expm1 Sqrt Rsqrt Square Reciprocal Inv Floor Ceil Round Rint
@@ -34,6 +34,7 @@ table(
         LogicalOr BitwiseAnd BitwiseOr BitwiseXor LeftShift RightShift
         Complex : x y -> x|y
     SelectV2 : x y z -> x|y|z
+    LoopCond : () -> ()
     AddN : x* -> x
     L2Loss Rank Size IsVariableInitialized VarIsInitializedOp TensorArraySizeV3 : -> ()
     FFT IFFT : x:(*b,?) -> x

@@ -46,7 +46,8 @@ table(
         ~(b,h,w,c) (c) (c) -> ~(b,h,w,c) (c)*4 if is_training
         else ~(b,h,w,c) (c)* -> ~(b,h,w,c) (c)*4
     FusedBatchNormGrad FusedBatchNormGradV2 FusedBatchNormGradV3 :
-        ~(b,h,w,c) ~(p,q,r,c) (c) (c) (c) -> ~(b,h,w,c) (c) (c) (0) (0)
+        ~(b,h,w,c) ~(p,q,r,c) (c) (c) (c) -> ~(b,h,w,c) (c) (c) (0) (0) if is_training
+        else ~(b,h,w,c) ~(p,q,r,c) (c) (c) (c) -> ~(b,h,w,c) (c)*4
     BatchNormWithGlobalNormalization : (b,h,w,c) (c)* -> (b,h,w,c)
     BatchNormWithGlobalNormalizationGrad : x c -> x c*4
     LSTMBlockCell : (b,?) (?,n) -> (b,n)*7

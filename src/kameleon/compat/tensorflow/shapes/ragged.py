@@ -87,7 +87,7 @@ def _decode(operation: Operation, given: list[Shape]) -> list[Shape]:
 table(
     """
     GatherTree : (t,b,w) (t,b,w) (b) -> (t,b,w)
-    CTCLoss : (t,b,c) ? ? (b) -> (b) (t,b,c)
+    CTCLoss : (t,b,c) (?,?) (?) (b) -> (b) (t,b,c)
     CTCGreedyDecoder : (?,b,?) (b) -> (?,2) (?) (2) (b,1)
     CTCBeamSearchDecoder : (?,b,?) (b)
         -> (?,2)*@top_paths (?)*@top_paths (2)*@top_paths (b,@top_paths)
