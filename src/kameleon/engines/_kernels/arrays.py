@@ -219,6 +219,43 @@ def linear_scan(a: Array, b: Array, axis: int) -> Array:
     return np.moveaxis(y, 0, axis)
 
 
+def _divides(products: Array) -> bool:
+    """Whether factors can be divided out of all products: none is 0, subnormal, infinite or NaN."""
+    sizes = np.abs(products)
+    least = np.finfo(sizes.dtype).tiny
+    return bool(np.min(sizes, initial=1) >= least and np.max(sizes, initial=1) < np.inf)
+
+
+def product_of_others(x: Array, axes: tuple[int, ...]) -> Array:
+    """For each element the product of all others along `axes`."""
+    product = np.multiply.reduce(x, axes, keepdims=True)
+    if _divides(product):
+        return np.divide(product, x)
+    front = tuple(range(len(axes)))
+    moved = np.moveaxis(x, axes, front)
+    flat = moved.reshape(-1, *moved.shape[len(axes) :])
+    others = np.empty_like(flat)
+    others[:1] = 1
+    np.cumprod(flat[:-1], 0, out=others[1:])
+    others[:-1] *= np.cumprod(flat[:0:-1], 0)[::-1]
+    return np.ascontiguousarray(np.moveaxis(others.reshape(moved.shape), front, axes))
+
+
+def cumprod_slope(g: Array, x: Array, axis: int) -> Array:
+    """The cotangent of x, given that of its running product."""
+    products = np.cumprod(x, axis)
+    if _divides(products):
+        slope = np.flip(np.cumsum(np.flip(products * g, axis), axis), axis)
+        if np.isfinite(slope).all():
+            return np.divide(slope, x)
+    g, x, before = (np.moveaxis(a, axis, 0) for a in (g, x, products))
+    slope = g.copy()
+    for i in range(len(x) - 2, -1, -1):
+        slope[i] += x[i + 1] * slope[i + 1]
+    slope[1:] *= before[:-1]
+    return np.moveaxis(slope, 0, axis)
+
+
 def check(x: Array, holds: Array, message: str) -> Array:
     """x, if everything holds."""
     if not holds.all():

@@ -39,8 +39,8 @@ NAMESPACE: dict[str, Any] = {
     **{
         name: getattr(arrays, name)
         for name in (
-            "check gather iota keep_unless keep_where linear_scan log_softmax "
-            "minus_one_hot mismatch one_hot pad put_along scatter_add "
+            "check cumprod_slope gather iota keep_unless keep_where linear_scan log_softmax "
+            "minus_one_hot mismatch one_hot pad product_of_others put_along scatter_add "
             "sigmoid softmax softmax_crossentropy softplus sparse_softmax_crossentropy "
             "take_along unslice"
         ).split()

@@ -111,6 +111,8 @@ RULES: dict[str, Rule] = {
     "size": along("int32({0}.shape[AXIS])"),
     "broadcast_to": broadcast("broadcast_to({0}, DIMS)"),
     "iota": along("iota(DIMS, AXIS, 'DTYPE')"),
+    "product_of_others": along("product_of_others({0}, AXES)"),
+    "cumprod_slope": along("cumprod_slope({0}, {1}, AXIS)"),
     "reverse": _reverse,
     "pad": _pad,
     "reduce_sum": _reduce("add", dtype=True),
