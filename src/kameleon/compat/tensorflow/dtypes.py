@@ -54,10 +54,10 @@ def held(name: str) -> str:
 def in_numpy(name: str) -> str:
     """NumPy's type for a type's values: objects for those that it has no numbers for.
 
-    >>> in_numpy("string"), in_numpy("float32")
-    ('object', 'float32')
+    >>> in_numpy("string"), in_numpy("qint8"), in_numpy("float32")
+    ('object', 'int8', 'float32')
     """
-    return "object" if name == "string" or name in OF_HANDLES else name
+    return "object" if name == "string" or name in OF_HANDLES else name.removeprefix("q")
 
 
 def name_of(number: int) -> str:

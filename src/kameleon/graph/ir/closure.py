@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from operator import attrgetter
+from typing import Any
 
 from ...errors import GraphError
 from .leaves import CONSTANT, SOURCE
-from .node import Node, Print, Update, dependents
+from .node import Node, Print, Update, dependents, walk
 from .program import has_effects
 
 
@@ -34,7 +34,7 @@ class Closure:
         whole: bool = False,
     ):
         since = min([start, *(p.serial for p in params)])
-        order = _made_since(since, outputs, set(params))
+        order = walk(outputs, _Ends(since, params))
         self.params = tuple(params)
         self.sources = [n for n in order if n.primitive is SOURCE and n.serial > start]
         acting = {n for n in order if n.serial > start and has_effects(n)}
@@ -55,19 +55,18 @@ class Closure:
                 )
 
 
-def _made_since(since: int, outputs: Sequence[Node], stop: set[Node]) -> list[Node]:
-    """The nodes that `outputs` need, operands first, and where they end: of what was made before,
-    the nearest alone, but for what broadcasts stretch. A large graph has many small functions."""
-    seen: set[Node] = set()
-    stack = list(outputs)
-    while stack:
-        node = stack.pop()
-        if node not in seen:
-            seen.add(node)
-            is_near = node.serial > since or node.primitive.name == "broadcast_to"
-            if is_near and node not in stop:
-                stack.extend(node.operands)
-    return sorted(seen, key=attrgetter("serial"))
+class _Ends:
+    """Where the walk through a function ends, which may lie in a large graph: at parameters, and at
+    what was made before, but for broadcasts, of which the part captures what they stretch."""
+
+    __slots__ = ("_params", "_since")
+
+    def __init__(self, since: int, params: Sequence[Node]) -> None:
+        self._since, self._params = since, set(params)
+
+    def __contains__(self, node: Any) -> bool:
+        is_near = node.serial > self._since or node.primitive.name == "broadcast_to"
+        return not is_near or node in self._params
 
 
 def _stretches(order: Sequence[Node], inside: set[Node]) -> set[Node]:

@@ -12,7 +12,7 @@ numerics. Operators on nodes are installed by the K surface; rules call primitiv
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Container, Iterable, Mapping
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -443,7 +443,7 @@ def producer(node: Node) -> Node:
 # Walks -----------------------------------------------------------------------------------------
 
 
-def walk(outputs: Iterable[Node], stop: Collection[Node] = ()) -> list[Node]:
+def walk(outputs: Iterable[Node], stop: Container[Node] = ()) -> list[Node]:
     """All nodes that `outputs` need, operands first; the walk does not look behind `stop`."""
     seen: set[Node] = set()
     stack = list(outputs)

@@ -18,7 +18,7 @@ from ..operations import table
 from ..operations.arrays import MOVED
 from ..operations.demands import DEMANDS, demand
 from ..operations.drawing import is_seeded
-from ..operations.elementwise import AT_ONCE
+from ..operations.elementwise import AT_ONCE, COMPARED
 from ..operations.products import REDUCTIONS
 from ..operations.values import NeedsValueError, is_text, origins
 from ..running.expansion import is_call
@@ -28,7 +28,7 @@ from .signatures import Signature
 from .tensors import result
 
 # Types of which NumPy computes few numbers sooner than a compiled function is called.
-QUICK = frozenset(" ".join([*AT_ONCE, *REDUCTIONS]).split())
+QUICK = frozenset(" ".join([*AT_ONCE, *COMPARED, *REDUCTIONS]).split())
 SMALL = 4096  # numbers
 # Types that only move numbers, which NumPy does at once whatever their sizes.
 CHEAP = frozenset(" ".join(MOVED).split()) | frozenset(

@@ -444,13 +444,13 @@ def _changed(operation: Operation, x: Any, value: Any) -> None:
 
 @_on("InvertPermutation")
 def _permuted(operation: Operation, order: Any) -> None:
-    known = _known(order)
-    if known is not None and known.ndim == 1:
-        for place in known.tolist():
-            if not 0 <= place < len(known):
-                _refuse(f"{place} is not between 0 and {len(known)}")
-            if known.tolist().count(place) > 1:
-                _refuse(f"{place} is duplicated in the input.")
+    met, places = set[int](), _numbers(order)
+    for place in places:
+        if not 0 <= place < len(places):
+            _refuse(f"{place} is not between 0 and {len(places)}")
+        if place in met:
+            _refuse(f"{place} is duplicated in the input.")
+        met.add(place)
 
 
 @_on("TopK TopKV2")

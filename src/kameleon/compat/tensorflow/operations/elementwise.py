@@ -19,7 +19,7 @@ from kameleon.graph.primitives.movement import broadcast_to, expand_dims, reshap
 from kameleon.graph.primitives.reduce import reduce_sum
 from kameleon.graph.primitives.special import log_softmax
 
-from ..dtypes import held
+from ..dtypes import held, in_numpy
 from ..failures import failure
 from .complexes import of_complex
 from .table import fold, pure
@@ -132,8 +132,9 @@ def _or_unlike(call: Callable[..., Any]) -> Callable[..., Any]:
     return compared
 
 
+COMPARED: dict[str, Row] = {"Equal": (E.eq, np.equal), "NotEqual": (E.ne, np.not_equal)}
 elementwise(
-    {"Equal": (E.eq, np.equal), "NotEqual": (E.ne, np.not_equal)},
+    COMPARED,
     lambda function: _or_unlike(on_tensors(function)),
     lambda function: _or_unlike(_at_once(function)),
 )
@@ -308,7 +309,7 @@ def _cast_known(operation: Operation, x: np.ndarray) -> np.ndarray:
     kind = result_type(operation)
     if kind == "string" and x.dtype != object:
         raise failure("UNIMPLEMENTED", f"Cast {x.dtype} to string is not supported")
-    return x.astype(kind.removeprefix("q"))
+    return x.astype(in_numpy(kind))
 
 
 @pure("ApproximateEqual")

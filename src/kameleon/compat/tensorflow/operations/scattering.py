@@ -78,9 +78,14 @@ def _scatter_nd(at: Node, values: Node, sizes: list[int]) -> Node:
 
 @pure("TensorScatterAdd TensorScatterSub ScatterNdNonAliasingAdd TensorScatterUpdate")
 def _changed_at(operation: Operation, x: Node, at: Node, values: Node) -> Node:
+    return _with_changes(operation.type, x, at, values)
+
+
+def _with_changes(how: str, x: Node, at: Node, values: Node) -> Node:
+    """A tensor that is changed at coordinates, as `changed` says."""
     rows, given, count = by_rows(at, values, sizes_of(x))
     flat = M.reshape(x, [count, *sizes_of(given)[1:]])
-    return M.reshape(changed(operation.type, flat, rows, given), sizes_of(x))
+    return M.reshape(changed(how, flat, rows, given), sizes_of(x))
 
 
 @pure("InplaceAdd InplaceSub InplaceUpdate")
@@ -163,9 +168,6 @@ def _scatter(
 def _scatter_coordinates(
     lowering: Lowering, operation: Operation, reference: Reference, at: Node, values: Node
 ) -> Any:
-    value = tensor(lowering.value(reference))
-    rows, given, count = by_rows(at, values, sizes_of(value))
-    flat = M.reshape(value, [count, *sizes_of(given)[1:]])
-    found = changed(operation.type, flat, rows, given)
-    lowering.assign(reference, M.reshape(found, sizes_of(value)))
+    found = _with_changes(operation.type, tensor(lowering.value(reference)), at, values)
+    lowering.assign(reference, found)
     return given_back(operation, reference)

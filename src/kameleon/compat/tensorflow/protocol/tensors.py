@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import NUMBERS, name_of
+from ..dtypes import NUMBERS, in_numpy, name_of
 from .messages import message
 
 Array = np.ndarray
@@ -28,8 +28,7 @@ def number_of(values: Array) -> int:
 
 def numpy_dtype(number: int) -> np.dtype[Any]:
     """NumPy's name of a type of tensors that are stored."""
-    name = name_of(number)
-    return np.dtype(object if name == "string" else name.removeprefix("q"))
+    return np.dtype(in_numpy(name_of(number)))
 
 
 def shape_message(shape: Sequence[int]) -> Any:
