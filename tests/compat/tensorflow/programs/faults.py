@@ -33,6 +33,37 @@ def assertions():
 
 
 @case
+def what_is_asserted_is_told_first():
+    number, indices = tf.placeholder(tf.int32, []), tf.placeholder(tf.int32, [None])
+    a, b = tf.placeholder(tf.float32, [None, None]), tf.placeholder(tf.float32, [None, None])
+    kept = tf.Variable(1)
+    with tf.control_dependencies([tf.Assert(number > 0, [number], name="positive")]):
+        guarded = [
+            tf.div(3, number),
+            tf.gather([1.0, 2.0], number - 1),
+            tf.random_uniform([2], maxval=number, dtype=tf.int32),
+            tf.pow(2, number),
+            tf.cond(number > -2, lambda: tf.assign(kept, tf.div(2, number)), lambda: kept),
+            tf.while_loop(lambda i: i < 3, lambda i: i + tf.mod(7, number) + 1, [number]),
+        ]
+    fitting = tf.equal(tf.shape(a)[1], tf.shape(b)[0])
+    with tf.control_dependencies([tf.Assert(fitting, [tf.shape(a)], name="fitting")]):
+        guarded += [tf.matmul(a, b), tf.concat([a, b], 0), a + b, tf.reshape(a, tf.shape(b))]
+    with tf.control_dependencies([tf.Assert(tf.reduce_all(indices < 2), [indices], name="below")]):
+        guarded += [
+            tf.gather([1.0, 2.0], indices),
+            tf.scatter_nd(indices[:, None], tf.ones([2]), [2]),
+            tf.reshape(a, indices),
+        ]
+    feed = {number: -1, a: np.ones((2, 3)), b: np.ones((2, 4)), indices: [1, 7]}
+    with tf.Session() as session:
+        session.run(kept.initializer)
+        return [fault_of(lambda: session.run(each, feed)) for each in guarded] + [
+            int(session.run(kept))
+        ]
+
+
+@case
 def within_branches():
     place = tf.placeholder(tf.int32, [1])
     table = tf.constant([1.0, 2.0])

@@ -10,7 +10,7 @@ import numpy as np
 
 from kameleon import backend as K
 from kameleon.graph.ir.node import Tensor as Node
-from kameleon.graph.ir.types import as_dtype
+from kameleon.graph.ir.types import as_dtype, normalize_axis
 from kameleon.graph.primitives import elementwise as E
 from kameleon.graph.primitives.constants import known_array
 from kameleon.graph.primitives.control import check
@@ -160,6 +160,13 @@ def divide(a: Node, b: Node) -> Node:
     return E.div(a, b) if a.dtype.is_float else _truncated(a, b)
 
 
+def _power(a: Node, b: Node) -> Node:
+    if not b.dtype.is_float:
+        message = "Integers to negative integer powers are not allowed."
+        b = check(b, E.ge(b, zero(b)), message=message)
+    return E.pow(a, b)
+
+
 def _shift(function: Callable[[Node, Node], Node]) -> Callable[[Node, Node], Node]:
     """A shift by no less than nothing, and by less than a number's bits."""
 
@@ -231,10 +238,12 @@ FUNCTIONS: dict[str, Row] = {
         None,
     ),
     "Softmax": (K.softmax, None),
-    "LogSoftmax": (lambda x: log_softmax(x, axis=len(x.shape) - 1), None),
+    "LogSoftmax": (
+        lambda x: log_softmax(x, axis=normalize_axis("LogSoftmax", -1, len(x.shape))), None,
+    ),
     # Of two operands.
     "Div": (divide, np.divide),
-    "Pow": (E.pow, np.power),
+    "Pow": (_power, np.power),
     "SquaredDifference": (
         lambda a, b: E.square(E.sub(a, b)), lambda a, b: (a - b) * np.conj(a - b),
     ),

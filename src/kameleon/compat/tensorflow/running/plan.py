@@ -129,10 +129,14 @@ class Unit:
         targets = sorted(self.within, key=lambda operation: operation.serial)
         return Plan(self.inputs, self.outputs, targets, hints, self.within)
 
+    @cached_property
+    def assertions(self) -> frozenset[Operation]:
+        """What the program asserts here."""
+        return frozenset(each for each in self.within if each.type == "Assert")
+
     def with_assertions_alone(self) -> Plan:
         """What does the same, where each assertion runs alone."""
-        assertions = frozenset(each for each in self.within if each.type == "Assert")
-        return self.in_parts(self.hints | Hints(on_host=assertions))
+        return self.in_parts(self.hints | Hints(on_host=self.assertions))
 
 
 class Plan:

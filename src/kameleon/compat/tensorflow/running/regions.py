@@ -119,13 +119,21 @@ def run(store: Store, unit: Unit, values: list[Any], openly: bool = True) -> dic
             store.variables.value(x) if isinstance(x, Reference) and at in known else x
             for at, x in zip(unit.inputs, values, strict=True)
         ]
-    compiled = _compiled(store, unit, values, openly)
+    compiled = None
     try:
+        compiled = _compiled(store, unit, values, openly)
         return compiled.run(store, values)
-    except EvaluationError as error:
-        if compiled.is_open:  # the sizes may be such as weren't thought of
+    except DivideError:
+        raise
+    except Exception as error:
+        told = isinstance(error, EvaluationError)
+        if told and compiled and compiled.is_open:  # the sizes may be such as weren't thought of
             return run(store, unit, values, openly=False)
-        raise failure("INVALID_ARGUMENT", str(error)) from error
+        if unit.assertions:  # what the program asserts may not hold, and was to come first
+            raise AssertedError from error
+        if told:
+            raise failure("INVALID_ARGUMENT", str(error)) from error
+        raise
 
 
 class Rows(np.ndarray):
