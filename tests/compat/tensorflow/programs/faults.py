@@ -1,5 +1,7 @@
 """Faults at run time: their class, the operation that they name, and the line that made it."""
 
+from functools import partial
+
 import numpy as np
 import tensorflow as tf
 from recording import case, main
@@ -58,7 +60,7 @@ def what_is_asserted_is_told_first():
     feed = {number: -1, a: np.ones((2, 3)), b: np.ones((2, 4)), indices: [1, 7]}
     with tf.Session() as session:
         session.run(kept.initializer)
-        return [fault_of(lambda: session.run(each, feed)) for each in guarded] + [
+        return [fault_of(partial(session.run, each, feed)) for each in guarded] + [
             int(session.run(kept))
         ]
 
