@@ -17,6 +17,7 @@ _BITS = {
     "float32": (23, np.uint32, 127 << 23),
     "float64": (52, np.uint64, 1023 << 52),
 }
+_GROUPS = 8192  # at a time: what's computed of them stays in the cache
 _SMALLEST = 1e-7  # whose logarithm is taken
 
 
@@ -85,7 +86,10 @@ def _pairs(blocks: Array, dtype: str) -> Array:
     smallest = np.dtype(kind).type(_SMALLEST)
     length = np.sqrt(-2 * np.log(np.maximum(radius, smallest)))
     angle = (2 * np.pi * turn.astype(np.float64)).astype(kind)
-    return np.stack([np.sin(angle) * length, np.cos(angle) * length], -1).reshape(given.shape)
+    found = np.empty(given.shape, kind)
+    np.multiply(np.sin(angle), length, out=found[..., ::2])
+    np.multiply(np.cos(angle), length, out=found[..., 1::2])
+    return found
 
 
 def _integers(numbers: Philox, count: int, dtype: str, low: Any = None, high: Any = None) -> Array:
@@ -105,17 +109,23 @@ def _integers(numbers: Philox, count: int, dtype: str, low: Any = None, high: An
 def _truncated(numbers: Philox, count: int, dtype: str) -> Array:
     """Of each group of four, the first of the normal distribution that are near enough to 0."""
     size, kind = (2, "float64") if dtype == "float64" else (4, "float32")
-    lacking, width = np.arange(-(-count // size)), 1
-    found = np.empty((len(lacking), size), kind)
-    while len(lacking):
-        places = lacking[:, None] * (size * RESERVED // 4) + np.arange(width)
-        given = _pairs(numbers.blocks(places), dtype).reshape(len(lacking), -1)
-        near = np.abs(given) < 2
-        order = near.cumsum(1)
-        enough = order[:, -1] >= size
-        chosen = near & (order <= size) & enough[:, None]
-        found[lacking[enough]] = given[chosen].reshape(-1, size)
-        lacking, width = lacking[~enough], 2 * width
+    found = np.empty((-(-count // size), size), kind)
+    for start in range(0, len(found), _GROUPS):
+        part = found[start : start + _GROUPS]
+        lacking, width = np.arange(len(part)), 1
+        while len(lacking):
+            places = (lacking[:, None] + start) * (size * RESERVED // 4) + np.arange(width)
+            given = _pairs(numbers.blocks(places), dtype).reshape(len(lacking), -1)
+            near = np.abs(given) < 2
+            if width == 1:  # most have enough at once
+                enough = near.all(1)
+                part[lacking] = given
+            else:
+                order = near.cumsum(1)
+                enough = order[:, -1] >= size
+                chosen = near & (order <= size) & enough[:, None]
+                part[lacking[enough]] = given[chosen].reshape(-1, size)
+            lacking, width = lacking[~enough], 2 * width
     return found.ravel()
 
 
