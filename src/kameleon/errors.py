@@ -216,6 +216,8 @@ class RecompilationWarning(UserWarning):
 
     Cause: the engine (JAX) compiles for fixed sizes, and inputs keep coming in new sizes; or an
     integer that decides a shape keeps changing. Each compilation takes much longer than a call.
+    On one device, the embedded engine makes the calls of sizes that don't come again, unless they
+    would take it longer than compiling.
     Remedy: pad inputs to a few sizes; or choose an engine that compiles once for all sizes
     (`tensorflow`, `torch`, `onnxruntime`, `theano`, `numpy`).
     """

@@ -28,7 +28,7 @@ from kameleon.graph.primitives import elementwise as ew
 from kameleon.graph.primitives.control import run_scan
 from kameleon.graph.primitives.movement import iota
 from kameleon.graph.primitives.windows import Window
-from kameleon.runtime import engines
+from kameleon.runtime import assisted, engines
 from kameleon.runtime.compiler import compiled
 
 Array = np.ndarray[Any, Any]
@@ -101,6 +101,7 @@ def test_many_compilations_are_warned_of_at_the_line_of_the_call(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(executable_module, "OFTEN", 3)
+    monkeypatch.setattr(assisted, "FEW", 9)
     x, n = K.placeholder((None, 2), name="rows"), K.placeholder((), dtype="int32", name="many")
     f = K.function([x, n], [K.sum(x), K.arange(n)])
     with warnings.catch_warnings(record=True) as caught:
@@ -118,6 +119,7 @@ def test_many_compilations_are_warned_of_at_the_line_of_the_call(
 
 def test_calls_that_take_the_short_way_warn_at_their_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(executable_module, "OFTEN", 3)
+    monkeypatch.setattr(assisted, "FEW", 9)
     x = K.placeholder((None,))
     f = K.function([x], [x * 2.0])
     for size in range(1, 6):

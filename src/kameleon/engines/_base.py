@@ -126,6 +126,8 @@ class Engine(ABC):
     empty_loops: whether its loops take sequences of length 0. If not, conditions skip such loops.
     static_shapes: sizes must be known when code is made. Inputs that decide sizes are then given
         as NumPy scalars: `graph.primitives.shaping.shape_inputs` names them.
+    compiles_each_size: a call of new sizes compiles: where these are ever new ones, the embedded
+        engine may make the calls.
     quick: compiling for one single evaluation is worth it; else the embedded engine evaluates
         what `K.eval` is given.
     has_layout: whether it has `arranged`.
@@ -148,6 +150,7 @@ class Engine(ABC):
     deepest: int | None = None
     empty_loops: bool = True
     static_shapes: bool = False
+    compiles_each_size: bool = False
     quick: bool = True
     has_layout: bool = False
     started: bool = False

@@ -23,7 +23,7 @@ from ..graph.ir.rewrite import closed
 from ..graph.ir.types import TensorType
 from ..graph.passes.simplify import simplify
 from ..graph.primitives.shaping import follows_from_sizes, shape_operands, unchanging
-from .empties import compiled_for_any_size
+from .assisted import compiled_for_any_size
 from .engines import embedded
 
 

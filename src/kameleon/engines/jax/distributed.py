@@ -51,6 +51,7 @@ class DistributedEngine(JaxEngine):
     """
 
     has_layout = True
+    compiles_each_size = False  # else one device would hold what lies on many
 
     def __init__(self, distribution: Distribution):
         processes = join()

@@ -37,7 +37,7 @@ class JaxEngine(Engine):
     carriers = CARRIERS
     declined: Mapping[str, str] = DECLINED
     shape_of = staticmethod(attrgetter("shape"))  # type: ignore[assignment]
-    static_shapes = True
+    static_shapes = compiles_each_size = True
     deepest = 24  # its tracing takes twenty of Python's frames for each
     quick = False
 

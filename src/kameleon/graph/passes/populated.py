@@ -4,7 +4,7 @@
 
 Counts are the unknown sizes of which none may be 0 if a window shall see anything: samples, places,
 channels. A size of an input of the program needs no condition: a call where it's 0 never reaches
-the engine (`runtime.empties`).
+the engine (`runtime.assisted`).
 """
 
 from __future__ import annotations
