@@ -47,6 +47,10 @@ def invalid(message: str) -> Exception:
     return failure("INVALID_ARGUMENT", message)
 
 
+# What Python and NumPy raise where values don't fit an operation.
+UNFIT = (ValueError, IndexError, TypeError, KeyError, ArithmeticError)
+
+
 # What the system refuses: the codes; else "UNKNOWN".
 _REFUSED = {
     FileNotFoundError: "NOT_FOUND",

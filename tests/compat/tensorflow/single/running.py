@@ -1,12 +1,14 @@
 """What one operation does, built by its type alone: static shapes, values, gradients, errors.
 
     kameleon run running.py < cases.jsonl > found.jsonl
+    kameleon run running.py eagerly < cases.jsonl > found.jsonl
 
 A case has the type, the attributes, and the inputs: by name, one or a list, each with its type,
 its numbers, and how the graph knows it (`constant`, `shape`, `rank` or `nothing`). This file runs
 on TensorFlow 1.15, in Python 3.7, and here.
 """
 
+import inspect
 import json
 import os
 import sys
@@ -96,10 +98,54 @@ def _slopes(session, sums, floats, feeds):
     return {"connected": [x is not None for x in slopes], "slopes": [packed(x) for x in values]}
 
 
+# In eager mode -----------------------------------------------------------------------------------
+
+
+def done_eagerly(case):
+    """What the operation of a case gives in eager mode; None where it has other names of inputs."""
+    floats, outputs = [], []
+
+    def given(each):
+        if isinstance(each, list):
+            return [given(part) for part in each]
+        tensor = tf.constant(unpacked(each["value"]), each["type"])
+        if each["type"] in ("float32", "float64"):
+            floats.append(tensor)
+        return tensor
+
+    taken = {name: given(each) for name, each in case["inputs"]}
+    taken.update((name, attribute(value)) for name, value in case["attributes"].items())
+    make = getattr(tf.raw_ops, case["type"], None)
+    if make is None or not taken.keys() <= set(inspect.signature(make).parameters):
+        return None
+    with tf.device(CPU), tf.GradientTape() as tape:
+        for tensor in floats:
+            tape.watch(tensor)
+        try:
+            outputs = tf.nest.flatten(make(**taken))
+        except Exception as error:
+            return {"failed": told(error)}
+    outputs = [x for x in outputs if x is not None and not isinstance(x, tf.Operation)]
+    found = {"values": [packed(x.numpy()) for x in outputs]}
+    sums = [x for x in outputs if x.dtype in (tf.float32, tf.float64)]
+    if sums and floats:
+        try:
+            slopes = tape.gradient(sums, floats)
+        except Exception as error:
+            return dict(found, **{"no slopes": told(error)})
+        there = [tf.convert_to_tensor(x) for x in slopes if x is not None]
+        found["slopes"] = [packed(x.numpy()) for x in there]
+    return found
+
+
 def main():
     """Read cases, one a line, and write what each does."""
+    run = done
+    if "eagerly" in sys.argv:
+        tf.enable_eager_execution()
+        run = done_eagerly
     for line in sys.stdin:
-        print(json.dumps(done(json.loads(line))), flush=True)
+        print(json.dumps(run(json.loads(line))), flush=True)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..capi.exports import as_text, export
 from ..capi.nests import is_resource_variable
-from ..failures import failure, is_failure
+from ..failures import UNFIT, failure, is_failure
 from . import tapes
 from .context import RAISED
 from .conversion import as_array
@@ -44,7 +44,7 @@ def run(
             kernel = _begin(context, key)
         return kernel, kernel(inputs)
     except Exception as error:
-        raise _failed(error, name) from error
+        raise _failed(error, name, kernel, inputs) from error
 
 
 def _begin(context: Context, key: Any) -> Kernel:
@@ -59,12 +59,15 @@ def _begin(context: Context, key: Any) -> Kernel:
     return made
 
 
-def _failed(error: Exception, name: str) -> Exception:
+def _failed(
+    error: Exception, name: str, kernel: Kernel | None = None, inputs: Sequence[Any] = ()
+) -> Exception:
     """What an operation raised, as the class that TensorFlow's files turn into their errors."""
     from kameleon.errors import KameleonError
 
-    if isinstance(error, KameleonError | ValueError | IndexError):
-        error = failure("INVALID_ARGUMENT", str(error))
+    if isinstance(error, (KameleonError, *UNFIT)) and not is_failure(error):
+        mismatch = None if kernel is None else kernel.mismatch(inputs)
+        error = mismatch or failure("INVALID_ARGUMENT", str(error))
     if not is_failure(error):
         return error
     found: Any = error

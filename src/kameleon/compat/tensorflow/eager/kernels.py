@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,8 @@ from kameleon import backend as K
 from kameleon.graph.ir.node import Tensor as Node
 
 from ..dtypes import HANDLES, enumerated, shown
-from ..failures import failure
-from ..graph import Graph, Operation, definitions, types_of
+from ..failures import failure, is_failure
+from ..graph import Graph, Operation, Shape, definitions, types_of
 from ..lowering import Lowering
 from ..operations import table
 from ..operations.arrays import MOVED
@@ -23,6 +24,7 @@ from ..operations.products import REDUCTIONS
 from ..operations.values import NeedsValueError, is_text, origins
 from ..running.expansion import is_call
 from ..running.prepared import Prepared
+from ..shapes import infer
 from ..variables import Reference, Store
 from .signatures import Signature
 from .tensors import result
@@ -97,10 +99,10 @@ class Compiled:
         return [value if way < 0 else results[way] for way, value in self.given]
 
 
-def _input(graph: Graph, place: int, number: int) -> Operation:
-    """What an operation takes from, whose shape isn't known."""
+def _input(graph: Graph, place: int, number: int, shape: Shape = None) -> Operation:
+    """What an operation takes from; its shape mostly isn't known."""
     made = Operation(graph, "Placeholder", f"input_{place}")
-    made.definition, made.types, made.shapes = definitions()["Placeholder"], [number], [None]
+    made.definition, made.types, made.shapes = definitions()["Placeholder"], [number], [shape]
     return made
 
 
@@ -181,6 +183,19 @@ class Kernel:
             is_seeded(made) or table.is_kept(made) or not made.types
         )
         return self._on_host if on_host or not table.is_compiled(made) else self._compute
+
+    def mismatch(self, tensors: Sequence[Any]) -> Exception | None:
+        """Why the tensors' shapes don't go together, if they don't."""
+        made = copy(self.operation)
+        numbers = [number for source, _ in made.inputs for number in source.types]
+        shapes = [getattr(each._value, "shape", None) for each in tensors]
+        pairs = enumerate(zip(numbers, shapes, strict=True))
+        made.inputs = [(_input(made.graph, at, *given), 0) for at, given in pairs]
+        try:
+            infer(made)
+        except Exception as error:
+            return error if is_failure(error) else None
+        return None
 
     # Ways to run --------------------------------------------------------------------------------
 

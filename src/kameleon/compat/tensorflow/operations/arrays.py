@@ -370,7 +370,7 @@ def _offsets(axis: int, *shapes: Any) -> list[Array]:
 
 def _pad_known(operation: Operation, x: Array, pads: Array, value: Any = None) -> Array:
     filling = (b"" if x.dtype == object else 0) if value is None else np.asarray(value).flat[0]
-    return np.pad(x, pads, constant_values=filling)
+    return np.pad(x, pads, constant_values=filling) if x.ndim else x  # NumPy takes no scalar
 
 
 def _split_known(operation: Operation, x: Array, sizes: Array, axis: Array) -> list[Array]:

@@ -15,7 +15,7 @@ import numpy as np
 from kameleon import backend as K
 
 from ..dtypes import HANDLES, NUMBERS, REFERENCE
-from ..failures import failure, is_failure
+from ..failures import UNFIT, failure, is_failure
 from ..graph import PASSING
 from ..lowering import OnHost
 from ..resources.waiting import Attempt, Steps
@@ -197,7 +197,7 @@ def _folded(function: Callable[..., Any], operation: Operation, values: list[Any
     try:
         with np.errstate(all="ignore"):
             return listed(function(operation, *values))
-    except (ValueError, IndexError, TypeError) as error:
+    except UNFIT as error:
         message = f"{error}\n\t [[{{{{node {operation.name}}}}}]]"
         raise failure("INVALID_ARGUMENT", message) from error
 
@@ -256,7 +256,7 @@ def located(error: Exception, operation: Operation) -> Exception:
 
     What NumPy refuses doesn't fit the operation.
     """
-    if isinstance(error, ValueError | IndexError) and not is_failure(error):
+    if isinstance(error, UNFIT) and not is_failure(error):
         error = failure("INVALID_ARGUMENT", str(error))
     if not is_failure(error) or "[[{{node" in str(error):
         return error
