@@ -139,5 +139,21 @@ def averages_of_variables():
     return found
 
 
+@case
+def optimizers_of_scipy():
+    x = tf.Variable([1.0, 2.0, 3.0])
+    loss = tf.reduce_sum(tf.square(x - [3.0, 1.0, 2.0]) * [1.0, 2.0, 3.0])
+    make = tf.contrib.opt.ScipyOptimizerInterface
+    free = make(loss, options={"maxiter": 50})
+    bound = make(loss, method="SLSQP", inequalities=[x[0] - 1.0], equalities=[x[1] - x[2]])
+    found = []
+    with tf.Session() as session:
+        for optimizer in (free, bound):
+            session.run(x.initializer)
+            optimizer.minimize(session)
+            found += np.round(session.run(x), 3).tolist()
+    return found
+
+
 if __name__ == "__main__":
     main()

@@ -104,17 +104,25 @@ def _positive(
 
 @around
 def _minimize(minimize: Function, *args: Any, **options: Any) -> Any:
-    """`scipy.optimize.minimize`, whose `fun` was what the function gave: an array, if so."""
+    """`scipy.optimize.minimize`, whose `fun` was what the function gave: an array, if so.
+
+    SLSQP took numbers of any precision.
+    """
     given = inspect.signature(minimize).bind(*args, **options).arguments
     shapes: list[tuple[int, ...]] = []
+    method, slope = str(given.get("method")).upper(), given.get("jac")
+    precision = float if method == "SLSQP" else None
+    changed: dict[str, Any] = {"x0": np.asarray(given["x0"], precision)}
 
     def noted(*point: Any) -> Any:
         value = given["fun"](*point)
-        shapes.append(np.shape(value[0] if given.get("jac") is True else value))
-        return value
+        shapes.append(np.shape(value[0] if slope is True else value))
+        return (value[0], np.asarray(value[1], precision)) if slope is True else value
 
-    result = minimize(**given | {"fun": noted})
-    inverse, method = result.get("hess_inv"), str(given.get("method")).upper()
+    if callable(slope):
+        changed["jac"] = lambda *point: np.asarray(slope(*point), precision)
+    result = minimize(**given | changed | {"fun": noted})
+    inverse = result.get("hess_inv")
     optimize: Any = importlib.import_module("scipy.optimize")
     if method == "TNC" or isinstance(inverse, optimize.LbfgsInvHessProduct):
         result.fun = np.reshape(result.fun, shapes[-1])[()]
