@@ -1,5 +1,6 @@
 """What was read of a variable is its buffer: who takes it later sees what was assigned since."""
 
+import numpy as np
 import tensorflow as tf
 from recording import case, main, run, started
 
@@ -84,6 +85,33 @@ def in_branches():
                      lambda: before - 1.0)  # fmt: skip
     session = started()
     return [session.run(chosen, {way: False}), session.run(chosen, {way: True}), session.run(v)]
+
+
+@case
+def buffers_that_are_replaced():
+    kept, new = tf.Variable([1.0, 2.0], validate_shape=False), tf.placeholder(tf.float32, [None])
+    old = kept.value()
+    with tf.control_dependencies([old]):
+        assigned = tf.assign(kept, new, validate_shape=False)
+    with tf.control_dependencies([assigned]):
+        before = old * 1.0
+    found = []
+    with tf.Session() as session:
+        for value in ([5.0, 6.0, 7.0], [8.0]):
+            session.run(kept.initializer)
+            found += [session.run(before, {new: value}).tolist(), session.run(kept).tolist()]
+    return found
+
+
+@case
+def arrays_that_grow():
+    part = tf.placeholder(tf.float32, [None])
+    value, update = tf.contrib.metrics.streaming_concat(part)
+    with tf.Session() as session:
+        session.run(tf.local_variables_initializer())
+        for turn in range(4):
+            session.run(update, {part: np.arange(6) + 10.0 * turn})
+        return session.run(value).tolist()
 
 
 if __name__ == "__main__":

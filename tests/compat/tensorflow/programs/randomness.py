@@ -111,5 +111,17 @@ def numbers_that_tell_sizes():
     return [all(a[1] == b[1] == largest for largest, a, b in given), given[0][1][0]]
 
 
+@case
+def gamma_and_poisson():
+    shapes, means = [[0.3, 1.0], [2.5, 30.0]], [0.3, 1.0, 9.5, 0.0, 10.0, 33.0, 1000.0]
+    drawn = [tf.random_gamma([8], tf.constant(shapes, kind), seed=4, dtype=kind)
+             for kind in ("float32", "float64")]  # fmt: skip
+    drawn += [tf.random.poisson(means, [6], seed=4, dtype=kind) for kind in (tf.int32, tf.float64)]
+    tensors = [tf.distributions.StudentT([3.0, 4.0], 0.0, 1.0).sample(5, seed=2),
+               tf.distributions.Dirichlet([1.5, 2.0, 3.0]).sample(5, seed=3)]  # fmt: skip
+    with tf.Session() as session:
+        return [[x.tolist() for x in session.run(drawn + tensors)] for _ in range(2)]
+
+
 if __name__ == "__main__":
     main()

@@ -39,7 +39,7 @@ def drawn(kind: str, numbers: Philox, shape: tuple[int, ...], dtype: str, *limit
     else:
         by_block = 2 if dtype == "float64" else 4
         blocks = numbers.blocks(np.arange(-(-count // by_block)))
-        found = (_reals if kind == "Uniform" else _pairs)(blocks, dtype).ravel()
+        found = (uniform if kind == "Uniform" else normal)(blocks, dtype).ravel()
     given: Array = found[:count].reshape(shape).astype(_known(dtype))
     return given
 
@@ -65,7 +65,7 @@ def _mixed(blocks: Array) -> Array:
     return found
 
 
-def _reals(blocks: Array, dtype: str) -> Array:
+def uniform(blocks: Array, dtype: str) -> Array:
     """Numbers from 0 on, below 1."""
     if dtype == "bfloat16":
         bits = (blocks & np.uint32(0x7F)) << np.uint32(16) | np.uint32(127 << 23)
@@ -78,10 +78,10 @@ def _reals(blocks: Array, dtype: str) -> Array:
     return found
 
 
-def _pairs(blocks: Array, dtype: str) -> Array:
+def normal(blocks: Array, dtype: str) -> Array:
     """Numbers of the normal distribution, of as many evenly distributed ones."""
     kind = "float64" if dtype == "float64" else "float32"
-    given = _reals(blocks, kind)
+    given = uniform(blocks, kind)
     radius, turn = given[..., ::2], given[..., 1::2]
     smallest = np.dtype(kind).type(_SMALLEST)
     length = np.sqrt(-2 * np.log(np.maximum(radius, smallest)))
@@ -115,7 +115,7 @@ def _truncated(numbers: Philox, count: int, dtype: str) -> Array:
         lacking, width = np.arange(len(part)), 1
         while len(lacking):
             places = (lacking[:, None] + start) * (size * RESERVED // 4) + np.arange(width)
-            given = _pairs(numbers.blocks(places), dtype).reshape(len(lacking), -1)
+            given = normal(numbers.blocks(places), dtype).reshape(len(lacking), -1)
             near = np.abs(given) < 2
             if width == 1:  # most have enough at once
                 enough = near.all(1)
@@ -145,7 +145,7 @@ def chosen(logits: Array, times: int, numbers: Philox) -> Array:
         weights = np.where(finite, np.exp(logits - most), 0)
     sums = np.cumsum(weights, 1)
     blocks = numbers.blocks(np.arange(-(-rows * times // 2)))
-    ways = _reals(blocks, "float64").ravel()[: rows * times].reshape(rows, times)
+    ways = uniform(blocks, "float64").ravel()[: rows * times].reshape(rows, times)
     pairs = zip(sums, ways * sums[:, -1:], strict=True)
     found = [np.searchsorted(total, way, side="right") for total, way in pairs]
     return np.array(found, np.int64).reshape(rows, times)

@@ -13,7 +13,7 @@ import numpy as np
 from kameleon import backend as K
 from kameleon.backend.calling import call
 
-from ..arithmetic import drawing
+from ..arithmetic import drawing, rejection
 from ..failures import failure
 from ..resources.philox import Philox
 from .boxes import generator_of
@@ -167,20 +167,23 @@ def _choose_by_seeds(logits: Any, times: int, seeds: Any, *, output_dtype: Kind)
     return drawing.chosen(rows, times, numbers).astype(output_dtype)
 
 
-def _generator(store: Store, operation: Operation) -> np.random.Generator:
-    return np.random.default_rng(list(stream(store, operation, 1).block()))
+def _by_rejection(draw: Callable[..., Array], store: Store, operation: Operation, sizes: Any,
+                  given: Array) -> Array:  # fmt: skip
+    shape = sizes_told(sizes)
+    times = int(np.prod(shape))
+    numbers = stream(store, operation, times * given.size)
+    found = draw(numbers, times, given).T.reshape(*shape, *given.shape)
+    return found.astype(result_type(operation))
 
 
 @host("RandomGamma")
 def _gamma(store: Store, operation: Operation, sizes: Any, given: Array) -> Array:
-    shape = (*sizes_told(sizes), *given.shape)
-    return _generator(store, operation).standard_gamma(given, shape).astype(given.dtype)
+    return _by_rejection(rejection.gamma, store, operation, sizes, given)
 
 
 @host("RandomPoisson RandomPoissonV2")
 def _poisson(store: Store, operation: Operation, sizes: Any, given: Array) -> Array:
-    shape = (*sizes_told(sizes), *given.shape)
-    return _generator(store, operation).poisson(given, shape).astype(result_type(operation))
+    return _by_rejection(rejection.poisson, store, operation, sizes, given)
 
 
 @host("ParameterizedTruncatedNormal")

@@ -178,13 +178,30 @@ def lowered(lowering: Lowering, operation: Operation, given: list[Any]) -> list[
             raise located(error, operation) from error.__cause__
     if kind in EFFECTS and (kind not in PURE or is_kept(operation)):
         return listed(EFFECTS[kind](lowering, operation, *given))
-    if kind in HANDING and (operation.types[0] in HANDLES or any(map(is_reference, given))):
+    if kind in HANDING and _is_handed(operation, given):
         return given  # of a variable: its buffer, so that who takes it sees what was assigned
     values = [lowering.value(value) for value in given]
     are_known = all(isinstance(value, np.ndarray) and not is_text(value) for value in values)
     if kind in FOLDS and values and are_known:
         return _folded(FOLDS[kind], operation, values)
     return listed(PURE[kind](operation, *values))
+
+
+def _is_handed(operation: Operation, given: list[Any]) -> bool:
+    """Whether an operation hands on handles, or variables that keep their buffers."""
+    is_handle = operation.types[0] in HANDLES or any(map(is_reference, given))
+    return is_handle and not any(map(_is_resized, operation.inputs))
+
+
+def _is_resized(value: Value) -> bool:
+    """Whether a variable may get another shape, and with it another buffer."""
+    source, index = value
+    for taker, place in source.consumers[index] if source.types[index] > REFERENCE else ():
+        if place == 0 and taker.type == "Assign" and not taker.attribute("validate_shape"):
+            return True
+        if any(_is_resized((taker, at)) for at in range(len(taker.types))):
+            return True
+    return False
 
 
 def is_reference(value: Any) -> bool:
