@@ -15,6 +15,7 @@ from ..resources.philox import Philox
 from .drawing import RESERVED, normal, uniform
 
 Array = np.ndarray
+_Kind = Callable[[Array, str], Array]  # what makes doubles of blocks
 _FEW = 10.0  # of smaller means, Poisson's numbers are counted; of others, drawn
 
 
@@ -26,10 +27,11 @@ class _Streams:
     def __init__(self, numbers: Philox, count: int) -> None:
         self._numbers = numbers
         self._next = np.arange(count) * RESERVED
-        self._kept = {kind: np.empty((count, 2)) for kind in (uniform, normal)}
-        self._left = {kind: np.zeros(count, int) for kind in self._kept}
+        kinds: tuple[_Kind, ...] = (uniform, normal)
+        self._kept = {kind: np.empty((count, 2)) for kind in kinds}
+        self._left = {kind: np.zeros(count, int) for kind in kinds}
 
-    def take(self, kind: Callable[[Array, str], Array], who: Array) -> Array:
+    def take(self, kind: _Kind, who: Array) -> Array:
         """The next doubles of a kind, of those whose places are told."""
         kept, left = self._kept[kind], self._left[kind]
         empty = who[left[who] == 0]
