@@ -311,5 +311,18 @@ def windows_without_a_place():
     return found
 
 
+@case
+def slopes_that_are_hidden():
+    x, y = tf.placeholder(tf.float32, [4]), tf.constant([0.0, 4.0, -1.0, 0.25])
+    found = []
+    for function in (tf.sqrt, tf.rsqrt, tf.math.reciprocal):
+        for tensor in (x, y):
+            value = tf.where(tensor > 0.0, function(tensor), tf.zeros([4]))
+            slope = tf.gradients(value, tensor)[0]
+            found += [slope, tf.gradients(slope, tensor)[0]]
+    with tf.Session() as session:
+        return [value.tolist() for value in session.run(found, {x: [0.0, 4.0, -1.0, 0.25]})]
+
+
 if __name__ == "__main__":
     main()

@@ -272,9 +272,19 @@ elementwise(FUNCTIONS)
 GRADIENTS: dict[str, Row] = {
     "TanhGrad": (lambda y, g: g * (1 - y * y), lambda y, g: g * (1 - y**2)),
     "SigmoidGrad": (lambda y, g: g * y * (1 - y), lambda y, g: g * y * (1 - y)),
-    "SqrtGrad": (lambda y, g: g * 0.5 / y, lambda y, g: g * 0.5 / np.conj(y)),
-    "RsqrtGrad": (lambda y, g: g * -0.5 * y * y * y, lambda y, g: g * -0.5 * np.conj(y) ** 3),
-    "ReciprocalGrad InvGrad": (lambda y, g: -g * y * y, lambda y, g: -g * np.conj(y) ** 2),
+    # 0 where nothing comes back, whatever the slope: what `tf.where` hides stays hidden.
+    "SqrtGrad": (
+        lambda y, g: _unless_zero(g, g * 0.5 / y),
+        lambda y, g: np.where(g == 0, 0, g * 0.5 / np.conj(y)),
+    ),
+    "RsqrtGrad": (
+        lambda y, g: _unless_zero(g, g * -0.5 * y * y * y),
+        lambda y, g: np.where(g == 0, 0, g * -0.5 * np.conj(y) ** 3),
+    ),
+    "ReciprocalGrad InvGrad": (
+        lambda y, g: _unless_zero(g, -g * y * y),
+        lambda y, g: np.where(g == 0, 0, -g * np.conj(y) ** 2),
+    ),
     "SoftplusGrad": (lambda g, x: g * K.sigmoid(x), None),
     "SoftsignGrad": (lambda g, x: g / E.square(1 + E.abs(x)), None),
     "ReluGrad": (lambda g, x: E.select(positive(x), g, zero(g)), None),
