@@ -118,5 +118,17 @@ def normalized_as_in_2015():
     return [str(tf.get_default_graph().graph_def_versions), *found]
 
 
+@case
+def connected_components():
+    draw = np.random.RandomState(0)
+    texts = np.array([b"", b"a", b"bb"], object)[draw.randint(0, 3, size=(1, 6, 6))]
+    pictures = [draw.uniform(size=(2, 6, 7)) > 0.5, draw.randint(0, 3, size=(2, 5, 8)), texts]
+    given = [tf.placeholder(kind, [None, None, None]) for kind in (tf.bool, tf.int64, tf.string)]
+    found = [tf.contrib.image.connected_components(each) for each in given]
+    feeds = {given[at]: picture for at, picture in enumerate(pictures)}
+    with tf.Session() as session:
+        return [x.tolist() for x in session.run(found, feeds)]
+
+
 if __name__ == "__main__":
     main()

@@ -18,7 +18,7 @@ from kameleon.graph.primitives.sizes import Size, sizes_product
 from ..arithmetic.pictures import crops, hsv_of, mixed_at, nearest_at, projected, rgb_of
 from ..arithmetic.resizing import INTERPOLATIONS, Axis, spans
 from .slopes import slope, slopes
-from .table import pure
+from .table import fold, pure
 from .values import (
     Kind,
     broadcast,
@@ -220,6 +220,28 @@ def _turn_in_yiq(x: Node, turn: Node, saturate: Node, lighten: Node) -> Node:
 
 
 # Glimpses ---------------------------------------------------------------------------------------
+
+
+@fold("ImageConnectedComponents")
+def _components(pictures: Array) -> Array:
+    """Numbers of what's equal and hangs together by sides, from 1 on over all pictures; 0 for 0."""
+    # Each pixel points to one of its component, in the end to the first.
+    first = np.arange(pictures.size).reshape(pictures.shape)
+    moving = True
+    while moving:
+        before = first.copy()
+        for axis in (1, 2):
+            values, firsts = np.moveaxis(pictures, axis, 0), np.moveaxis(first, axis, 0)
+            least = np.minimum(firsts[1:], firsts[:-1])
+            same = values[1:] == values[:-1]
+            firsts[1:] = np.where(same, least, firsts[1:])
+            firsts[:-1] = np.where(same, np.minimum(least, firsts[:-1]), firsts[:-1])
+        first = first.ravel()[first]
+        moving = not np.array_equal(first, before)
+    kept = pictures != (b"" if pictures.dtype == object else np.zeros((), pictures.dtype))
+    heads = kept & (first == np.arange(pictures.size).reshape(pictures.shape))
+    numbers = np.cumsum(heads).reshape(pictures.shape)
+    return np.where(kept, numbers.ravel()[first], 0)
 
 
 @pure("ExtractGlimpse")

@@ -24,6 +24,7 @@ table(
     CropAndResize : (?,?,?,c) (n,4) (n) =[h,w] -> (n,h,w,c)
     CropAndResizeGradImage : ? ? ? =(b,h,w,c) -> (b,h,w,c)
     CropAndResizeGradBoxes : ? ? x -> x
+    ImageConnectedComponents : (b,h,w) -> (b,h,w)
     ImageProjectiveTransform : (b,h,w,c) -> (b,h,w,c)
     ImageProjectiveTransformV2 : (b,?,?,c) ? =[h,w] -> (b,h,w,c)
     Resampler : (?,?,?,c) (*b,n,?) -> (*b,n,c)
