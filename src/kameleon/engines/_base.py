@@ -112,6 +112,8 @@ class Engine(ABC):
         such nodes between compiled parts, and so whole loops and conditions that hold them.
     borrowed: names of primitives whose rules call the embedded engine's kernels.
     lacks: by name of a dtype, why the engine doesn't compute with it.
+    emulated: by name of a dtype that the engine only stores, the dtype in which all operations on
+        it are computed; results are rounded after each.
     half: where float16 is computed in float32, the names of primitives that stay in float16 all
         the same; else None.
     carriers: by name of a primitive, for each dtype that the engine has no kernel for, the dtype
@@ -143,6 +145,7 @@ class Engine(ABC):
     declined: Mapping[str, str] = {}
     borrowed: Collection[str] = ()
     lacks: Mapping[str, str] = {}
+    emulated: Mapping[str, str] = {}
     half: Collection[str] | None = None
     carriers: Mapping[str, Mapping[str, str]] = {}
     storage: Mapping[str, str] = {}

@@ -14,6 +14,7 @@ from ..engines._base import Engine, Executable, Timing
 from ..graph.ir.node import Node
 from ..graph.ir.program import Graph
 from ..graph.ir.types import TensorType
+from ..graph.passes.pipeline import adapted
 from ..graph.passes.populated import Counted, populated
 from ..graph.passes.simplify import simplify
 from ..graph.primitives.shaping import shape_inputs
@@ -88,7 +89,7 @@ class Assisted(Executable):
     def _by_embedded(self, arguments: Sequence[Any]) -> list[Any]:
         if self._other is None:
             ours = embedded()
-            self._other = ours.compile(simplify(self._graph, ours.native))
+            self._other = ours.compile(adapted(simplify(self._graph, ours.native), ours))
         to_numpy = self._engine.to_numpy
         arrays = [x if isinstance(x, np.ndarray | np.generic) else to_numpy(x) for x in arguments]
         return [self._engine.from_numpy(np.asarray(y)) for y in self._other(arrays)]

@@ -68,7 +68,7 @@ class NumpyEngine(Engine):
     library = "numpy"
     rules: Mapping[str, Rule] = RULES
     shape_of = staticmethod(attrgetter("shape"))  # type: ignore[assignment]
-    lacks: Mapping[str, str] = {"bfloat16": "NumPy has no arithmetic for it"}
+    emulated: Mapping[str, str] = {"bfloat16": "float32"}
 
     def compile(self, graph: Graph) -> _Executable:
         """See `Engine.compile`."""

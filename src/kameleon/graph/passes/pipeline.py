@@ -8,7 +8,7 @@ the parts.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping
 from typing import NamedTuple, Protocol
 
 from ...errors import DTypeError
@@ -27,6 +27,7 @@ class Declared(Protocol):
 
     title: str
     lacks: Mapping[str, str]
+    emulated: Mapping[str, str]
     half: Collection[str] | None
     carriers: Mapping[str, Mapping[str, str]]
     storage: Mapping[str, str]
@@ -70,12 +71,20 @@ def _checked(graph: Graph, asked: Asked) -> Graph:
     return graph
 
 
+def _emulated(graph: Graph, asked: Asked) -> Graph:
+    dtypes = asked.engine.emulated
+    if next(_of_dtypes(graph, dtypes), None) is None:
+        return graph
+    return in_carriers(graph, lambda node: {} if node.primitive.name == "cast" else dtypes)
+
+
 PIPELINE = (
     Pass(
         "simplified, in primitives that the engine has",
         lambda graph, asked: simplify(graph, asked.engine.native, asked.fold, asked.keep),
     ),
     Pass("of dtypes that the engine has", _checked, lambda engine: bool(engine.lacks)),
+    Pass("dtypes that the engine only stores", _emulated, lambda engine: bool(engine.emulated)),
     Pass(
         "half precision rounded after each operation in single precision",
         lambda graph, asked: half_in_single(graph, asked.engine.half or ()),
@@ -142,14 +151,20 @@ def _last(graph: Graph, found: Iterable[tuple[Pass, Graph]]) -> Graph:
 
 
 def _check_dtypes(graph: Graph, engine: Declared) -> None:
+    for node, dtype in _of_dtypes(graph, engine.lacks):
+        raise DTypeError(
+            f"{engine.title} doesn't compute with {dtype}: "
+            f"{engine.lacks[dtype]}; K.cast it, or choose another engine\n"
+            f"  for {node.primitive.name}, which was made at {node.source}"
+        )
+
+
+def _of_dtypes(graph: Graph, dtypes: Container[str]) -> Iterator[tuple[Node, str]]:
+    """The nodes that give tensors of some dtypes, in bodies, too; each with the dtype."""
     for node in graph.nodes:
         types = (node.type,) if isinstance(node.type, TensorType) else node.type
         for type in types:
-            if type.dtype in engine.lacks:
-                raise DTypeError(
-                    f"{engine.title} doesn't compute with {type.dtype}: "
-                    f"{engine.lacks[type.dtype]}; K.cast it, or choose another engine\n"
-                    f"  for {node.primitive.name}, which was made at {node.source}"
-                )
+            if type.dtype in dtypes:
+                yield node, type.dtype
         for body in bodies(node):
-            _check_dtypes(body, engine)
+            yield from _of_dtypes(body, dtypes)
