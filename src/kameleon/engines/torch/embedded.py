@@ -12,7 +12,8 @@ from .._kernels.quiet import quiet
 from ..numpy.namespace import NAMESPACE as NUMPY
 from .tensors import as_numpy, shared
 
-# Primitives borrowed on the processor; elsewhere, and in bfloat16, which NumPy only stores, expanded.
+# Primitives borrowed on the processor; elsewhere, and in bfloat16, which NumPy can't compute with,
+# expanded.
 BORROWED = ("linear_scan one_hot patches random_bits random_fold sparse_dense_dot").split()
 
 
