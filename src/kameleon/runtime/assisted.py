@@ -158,7 +158,7 @@ class _Sizes:
             self._spent.pop(key, None)
             self._compiling = seconds
             return
+        if len(self._spent) >= REMEMBERED:
+            self._spent.clear()
         self._spent[key] = self._spent.get(key, 0.0) + seconds
         self._longest = max(0.9 * self._longest, seconds)
-        while len(self._spent) > REMEMBERED:
-            del self._spent[next(iter(self._spent))]
