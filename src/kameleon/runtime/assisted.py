@@ -13,10 +13,8 @@ import numpy as np
 from ..engines._base import Engine, Executable, Timing
 from ..graph.ir.node import Node
 from ..graph.ir.program import Graph
-from ..graph.ir.types import TensorType
-from ..graph.passes.pipeline import adapted
+from ..graph.passes.pipeline import prepared
 from ..graph.passes.populated import Counted, populated
-from ..graph.passes.simplify import simplify
 from ..graph.primitives.shaping import shape_inputs
 from .engines import embedded
 
@@ -29,16 +27,11 @@ def compiled_for_any_size(graph: Graph, engine: Engine) -> Executable:
     run on the embedded one.
     """
     safe, counted = populated(graph, engine.nonempty_dims) if engine.nonempty_dims else (graph, [])
-    sizes = _Sizes(graph) if engine.compiles_each_size and _can_assist(graph) else None
+    sizes = _Sizes(graph) if engine.compiles_each_size else None
     code = engine.compile(safe)
     if counted or (sizes and sizes.vary):
         return Assisted(code, graph, engine, counted, sizes)
     return code
-
-
-def _can_assist(graph: Graph) -> bool:
-    lacks = embedded().lacks
-    return not any(isinstance(n.type, TensorType) and n.dtype in lacks for n in graph.nodes)
 
 
 class Assisted(Executable):
@@ -88,8 +81,7 @@ class Assisted(Executable):
 
     def _by_embedded(self, arguments: Sequence[Any]) -> list[Any]:
         if self._other is None:
-            ours = embedded()
-            self._other = ours.compile(adapted(simplify(self._graph, ours.native), ours))
+            self._other = embedded().compile(prepared(self._graph, embedded()))
         to_numpy = self._engine.to_numpy
         arrays = [x if isinstance(x, np.ndarray | np.generic) else to_numpy(x) for x in arguments]
         return [self._engine.from_numpy(np.asarray(y)) for y in self._other(arrays)]

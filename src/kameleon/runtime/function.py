@@ -15,7 +15,6 @@ from ..errors import ArgumentError, DTypeError, EngineError, FeedError
 from ..graph.ir.node import Node, Print
 from ..graph.ir.program import Graph, Program, collect, has_effects
 from ..graph.ir.rewrite import substitute
-from ..graph.ir.types import TensorType
 from ..graph.passes.equal_sizes import meetings, with_equal_sizes
 from ..graph.primitives.elementwise import constant
 from .compiler import compiled, compiled_anew, explain, run
@@ -106,10 +105,7 @@ class Function:
         self.constants = Constants(constants, self.name)
         self._engine, self._as_numpy, self._check = engine, as_numpy, check
         self._scalars = any(x.type.rank == 0 for x in self.outputs)
-        lacks = embedded().lacks
-        self.is_once = once and not any(
-            isinstance(n.type, TensorType) and n.dtype in lacks for n in self.program.nodes
-        )
+        self.is_once = once
         self._phase = next(
             (i for i, x in enumerate(self.inputs) if getattr(x, "is_phase", False)), None
         )

@@ -21,8 +21,7 @@ from ..graph.ir.node import ITEM, Node
 from ..graph.ir.program import Graph, bodies, depth
 from ..graph.ir.rewrite import closed
 from ..graph.ir.types import TensorType
-from ..graph.passes.pipeline import adapted
-from ..graph.passes.simplify import simplify
+from ..graph.passes.pipeline import prepared
 from ..graph.primitives.shaping import follows_from_sizes, shape_operands, unchanging
 from .assisted import compiled_for_any_size
 from .engines import embedded
@@ -109,7 +108,7 @@ class _Part:
 def _closed(inputs: Sequence[Node], outputs: Sequence[Node], engine: Engine) -> Graph:
     """A part; loops and conditions made for another engine may hold what the embedded one lacks."""
     graph = closed(inputs, outputs)
-    return adapted(simplify(graph, engine.native), engine) if engine is embedded() else graph
+    return prepared(graph, engine) if engine is embedded() else graph
 
 
 def _as_numpy(value: Any, source: Engine, target: Engine) -> Any:

@@ -268,23 +268,25 @@ elementwise(FUNCTIONS)
 
 # Gradients --------------------------------------------------------------------------------------
 
+
+def _hidden(slope: Callable[..., Node], of_arrays: Callable[..., Any]) -> Row:
+    """A slope; 0 where nothing comes back, whatever it is: what `tf.where` hides stays hidden."""
+    return (
+        lambda y, g: _unless_zero(g, slope(y, g)),
+        lambda y, g: np.where(g == 0, 0, of_arrays(y, g)),
+    )
+
+
 # Of a function's value or operand and the gradient of its value; complex ones of some conjugates.
 GRADIENTS: dict[str, Row] = {
     "TanhGrad": (lambda y, g: g * (1 - y * y), lambda y, g: g * (1 - y**2)),
     "SigmoidGrad": (lambda y, g: g * y * (1 - y), lambda y, g: g * y * (1 - y)),
-    # 0 where nothing comes back, whatever the slope: what `tf.where` hides stays hidden.
-    "SqrtGrad": (
-        lambda y, g: _unless_zero(g, g * 0.5 / y),
-        lambda y, g: np.where(g == 0, 0, g * 0.5 / np.conj(y)),
+    "SqrtGrad": _hidden(lambda y, g: g * 0.5 / y, lambda y, g: g * 0.5 / np.conj(y)),
+    "RsqrtGrad": _hidden(
+        lambda y, g: g * -0.5 * y * y * y,
+        lambda y, g: g * -0.5 * np.conj(y) ** 3,
     ),
-    "RsqrtGrad": (
-        lambda y, g: _unless_zero(g, g * -0.5 * y * y * y),
-        lambda y, g: np.where(g == 0, 0, g * -0.5 * np.conj(y) ** 3),
-    ),
-    "ReciprocalGrad InvGrad": (
-        lambda y, g: _unless_zero(g, -g * y * y),
-        lambda y, g: np.where(g == 0, 0, -g * np.conj(y) ** 2),
-    ),
+    "ReciprocalGrad InvGrad": _hidden(lambda y, g: -g * y * y, lambda y, g: -g * np.conj(y) ** 2),
     "SoftplusGrad": (lambda g, x: g * K.sigmoid(x), None),
     "SoftsignGrad": (lambda g, x: g / E.square(1 + E.abs(x)), None),
     "ReluGrad": (lambda g, x: E.select(positive(x), g, zero(g)), None),
