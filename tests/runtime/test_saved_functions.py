@@ -38,8 +38,8 @@ from kameleon.errors import (
     TargetError,
     UncheckedFileWarning,
 )
+from kameleon.graph.ir.attributes import BODY, attributes_of
 from kameleon.graph.ir.attributes import KINDS as ATTRIBUTE_KINDS
-from kameleon.graph.ir.attributes import attributes_of
 from kameleon.graph.ir.leaves import INPUT, VARIABLE
 from kameleon.graph.ir.node import REGISTRY
 from kameleon.graph.ir.program import Graph
@@ -165,7 +165,9 @@ def test_other_programs_read_the_arrays(saved: dict[str, bytes]) -> None:
 def test_every_attribute_is_declared() -> None:
     for primitive in REGISTRY.values():
         if primitive not in (INPUT, VARIABLE):
-            assert attributes_of(primitive).keys() <= ATTRIBUTE_KINDS.keys()
+            kinds = attributes_of(primitive)
+            assert kinds.keys() <= ATTRIBUTE_KINDS.keys()
+            assert primitive.bodies == tuple(name for name in kinds if kinds[name] is BODY)
 
 
 # Files that are no files of functions ------------------------------------------------------------

@@ -12,8 +12,7 @@ from typing import Any
 from ..engines._base import Engine
 from ..errors import DTypeError, ShapeError
 from ..graph.ir.node import Node, Variable, dependents
-from ..graph.ir.program import Program, bodies
-from ..graph.ir.types import TensorType
+from ..graph.ir.program import Program, all_nodes, bodies
 
 
 def check(variable: Variable, value: Node, what: str) -> None:
@@ -89,7 +88,5 @@ class SizeGuard:
 
 def _is_loose(node: Node) -> bool:
     """Whether a size of the node, or of a node in its bodies, is unknown."""
-    types = (node.type,) if isinstance(node.type, TensorType) else node.type
-    return not all(t.is_static for t in types) or any(
-        _is_loose(n) for body in bodies(node) for n in body.nodes
-    )
+    inner = (n for body in bodies(node) for n in all_nodes(body))
+    return not all(result.type.is_static for n in (node, *inner) for result in n.results)

@@ -9,7 +9,7 @@ import tensorflow as tf
 
 from ...errors import UnsupportedError
 from ...graph.ir.node import Node
-from ...graph.ir.program import Graph, bodies
+from ...graph.ir.program import Graph, all_nodes
 from ..interop.pure import Stateless
 from ..interop.tensorflow_module import Module, is_called_back, specs_of, unique_names
 from .refusals import refusal
@@ -102,11 +102,9 @@ def refuse_calls(graph: Graph, title: str) -> None:
     Raises:
         UnsupportedError: names the node and its line.
     """
-    for node in graph.nodes:
+    for node in all_nodes(graph):
         if is_called_back(node):
             raise UnsupportedError(refusal(title, node, _why(node)))
-        for body in bodies(node):
-            refuse_calls(body, title)
 
 
 def _why(node: Node) -> str:

@@ -300,6 +300,7 @@ class Primitive:
         elementwise: operands and result have equal shapes.
         host_callback: the embedded engine does it, between compiled parts, where an engine doesn't.
         kinds: attributes that mean something else here than by that name elsewhere.
+        bodies: the attributes that are graphs, of a loop or a condition.
         parts: of an operation with windows, what its operands are, and its first result behind
             them: the "space" that windows move over, their "places", a "kernel", chosen "cells".
         index: the number of the operand whose elements choose elements of another one.
@@ -316,6 +317,7 @@ class Primitive:
     __slots__ = (
         "_first_size",
         "accuracy",
+        "bodies",
         "doc",
         "elementwise",
         "expand",
@@ -343,6 +345,7 @@ class Primitive:
         host_callback: bool = False,
         *,
         kinds: Mapping[str, Kind] | None = None,
+        bodies: tuple[str, ...] = (),
         parts: tuple[Part, ...] = (),
         index: int | None = None,
         accuracy: Accuracy = "rounded",
@@ -355,7 +358,7 @@ class Primitive:
         self.expand, self.host_callback = expand, host_callback
         self.title = title or name.title().replace("_", "")
         self.elementwise, self.kinds = elementwise, kinds or {}
-        self.parts, self.index = parts, index
+        self.bodies, self.parts, self.index = bodies, parts, index
         self.accuracy, self.passes, self.moves = accuracy, passes, moves
         self.is_cheap, self.may_alias = is_cheap, may_alias
         self._first_size: int | None = -1  # not yet known

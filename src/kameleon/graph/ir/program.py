@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import Any
 
 from .context import built_for
 from .forms import Applied, Form
 from .leaves import CONSTANT, INPUT, Constant
-from .node import REGISTRY, Node, Print, Update, Variable, walk
+from .node import ITEM, REGISTRY, Node, Print, Update, Variable, walk
 from .types import DType
 
 # A size of an input, as (number of the input, axis); a number; or a formula of such sizes.
@@ -114,10 +114,27 @@ class Program(Graph):
         return (*self.outputs, *new, *(p.value for p in self.prints))
 
 
-def bodies(node: Node) -> list[Graph]:
+def bodies(node: Node) -> Sequence[Graph]:
     """The bodies of a loop or a condition."""
-    attrs = node.attrs
-    return [v for v in attrs.values() if isinstance(v, Graph)] if attrs else []
+    names = node.primitive.bodies
+    return [node.attrs[name] for name in names] if names else ()
+
+
+def all_nodes(graph: Graph) -> Iterator[Node]:
+    """The nodes of a graph, each before those of its bodies."""
+    for node in graph.nodes:
+        yield node
+        for body in bodies(node):
+            yield from all_nodes(body)
+
+
+def all_dtypes(graph: Graph) -> Iterator[tuple[Node, DType]]:
+    """The dtypes of all that is computed in a graph or a body, and given to it; each with a node
+    that has it.
+    """
+    for node in all_nodes(graph):
+        if node.primitive is not ITEM:
+            yield from ((node, result.dtype) for result in node.results)
 
 
 def depth(node: Node) -> int:

@@ -8,7 +8,7 @@ from typing import Any
 from .context import context, rewriting
 from .leaves import INPUT, SOURCE, VARIABLE, input_node
 from .node import Node, walk
-from .program import Graph, bodies
+from .program import Graph
 
 # Leaves of which a graph shows nothing but the type.
 OPAQUE = frozenset({INPUT, VARIABLE, SOURCE})
@@ -44,9 +44,10 @@ def _substitute(
 
 def attrs_with(node: Node, change: Callable[[Graph], Graph]) -> Mapping[str, Any]:
     """The attributes of a node with its bodies changed; `node.attrs` itself where all stay."""
-    if not bodies(node):
+    names = node.primitive.bodies
+    if not names:
         return node.attrs
-    changed = {k: change(v) for k, v in node.attrs.items() if isinstance(v, Graph)}
+    changed = {name: change(node.attrs[name]) for name in names}
     if all(graph is node.attrs[k] for k, graph in changed.items()):
         return node.attrs
     return {**node.attrs, **changed}

@@ -43,10 +43,9 @@ def text_of(graph: Graph, indent: str = "") -> str:
     rows = [f"{indent}({parameters}) ->"]
     for node in graph.nodes[len(graph.inputs) :]:
         rows.append(f"{indent}  {number[node]}: {type_of(node)} = {_call(node, number)}")
-        for name, value in node.attrs.items():
-            if isinstance(value, Graph):
-                rows.append(f"{indent}    {name}:")
-                rows.append(text_of(value, indent + "      "))
+        for name in node.primitive.bodies:
+            rows.append(f"{indent}    {name}:")
+            rows.append(text_of(node.attrs[name], indent + "      "))
     results = ", ".join(number[n] for n in graph.roots)
     return "\n".join([*rows, f"{indent}  return {results}"])
 
@@ -93,7 +92,7 @@ def _call(node: Node, number: dict[Node, str]) -> str:
 
 def attributes(node: Node) -> list[str]:
     """The attributes of a node but for its bodies, as they're written."""
-    return [f"{k}={_show(v)}" for k, v in node.attrs.items() if not isinstance(v, Graph)]
+    return [f"{k}={_show(v)}" for k, v in node.attrs.items() if k not in node.primitive.bodies]
 
 
 def _show(value: Any) -> str:

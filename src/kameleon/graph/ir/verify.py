@@ -6,7 +6,7 @@ from ...errors import GraphError
 from .attributes import check_attributes
 from .leaves import CONSTANT, LEAVES
 from .node import ITEM, Node
-from .program import Graph
+from .program import Graph, bodies
 from .types import TensorType
 
 
@@ -44,9 +44,8 @@ def _verify_node(node: Node) -> None:
         for i, result in enumerate(node.results):
             if result.operands != (node,) or result.attrs["index"] != i:
                 raise GraphError(f"result {i} of {node.primitive.name} isn't its own")
-    for value in node.attrs.values():
-        if isinstance(value, Graph):
-            verify(value)
+    for body in bodies(node):
+        verify(body)
 
 
 def _agrees(stated: object, inferred: object) -> bool:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from ..ir.context import rewriting
 from ..ir.forms import Applied, Form, Root, atoms_of, is_counted, parts, substituted
 from ..ir.node import ITEM, Node
-from ..ir.program import Given, Graph, bodies
+from ..ir.program import Given, Graph, all_nodes, bodies
 from ..ir.rewrite import attrs_with, substitute
 from ..primitives.formulas import Formulas
 from ..primitives.movement import broadcast_to
@@ -37,10 +37,7 @@ class Meeting(NamedTuple):
 
 def stretches(graph: Graph) -> bool:
     """Whether unknown sizes may turn out to be 1 anywhere in a graph."""
-    return any(
-        n.primitive.name in NAMES or any(map(stretches, bodies(n)))
-        for n in graph.nodes[len(graph.inputs) :]
-    )
+    return any(node.primitive.name in NAMES for node in all_nodes(graph))
 
 
 class _Facts:

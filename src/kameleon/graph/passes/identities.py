@@ -294,8 +294,10 @@ def _absorbed(node: Node) -> Node | None:
 
     XLA computes with a NaN that it knows, and then gives any number for its exponential.
     """
-    found = any(map(_is_nan, node.operands))
-    return full_like(node.operands[0], math.nan) if found else None
+    for x in node.operands:
+        if _is_nan(x):
+            return full_like(x, math.nan)
+    return None
 
 
 def _power(node: Node) -> Node | None:
@@ -341,9 +343,10 @@ def _slice_of_parts(node: Node) -> Node | None:
 def outer_broadcast(node: Node) -> Node | None:
     """f(broadcast(a), broadcast(b)) -> broadcast(f(a, b)), where a and b have one shape or one
     of them is a scalar."""
-    wide = [x for x in node.operands if x.primitive.name == "broadcast_to"]
-    if len(wide) < len(node.operands):
-        return None
+    wide = node.operands
+    for x in wide:
+        if x.primitive.name != "broadcast_to":
+            return None
     bare = [x.operands[0] for x in wide]
     inner = max(bare, key=lambda x: len(x.shape))
     if any(x.shape not in ((), inner.shape) for x in bare) or inner.shape == node.shape:

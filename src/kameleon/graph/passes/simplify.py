@@ -71,16 +71,16 @@ class Rewriter:
         if node.primitive is ITEM:
             self.final[node] = self._item(node)
             return
-        operands = tuple(self.final[n] for n in node.operands)
+        final = self.final
+        operands = tuple([final[n] for n in node.operands])
         attrs = attrs_with(node, self._body)
         if operands == node.operands and attrs is node.attrs:
             candidate = node
         else:
             candidate = node.primitive(*operands, **attrs)
         if isinstance(node.type, TensorType):
-            final = self._settled(candidate)
-            for each in (node, candidate, final):
-                self.final[each] = final
+            settled = self._settled(candidate)
+            final[node] = final[candidate] = final[settled] = settled
         else:
             self._visit_tuple(node, candidate)
 

@@ -115,9 +115,8 @@ def sheet_of(graph: Graph, limit: int | None = None, path: str = "") -> Sheet:
                 tuple(notes.get(node, ())),
                 tuple(places[n] for n in operands if n in places),
                 {
-                    name: sheet_of(body, limit, f"{keys[node]}.{name}.")
-                    for name, body in node.attrs.items()
-                    if isinstance(body, Graph)
+                    name: sheet_of(node.attrs[name], limit, f"{keys[node]}.{name}.")
+                    for name in node.primitive.bodies
                 },
             )
         )

@@ -98,6 +98,7 @@ cond = Primitive(
     _infer_cond,
     "the outputs of `then` where the condition holds, else those of `otherwise`; one is run",
     title="cond",
+    bodies=("then", "otherwise"),
     accuracy="moved",
     may_alias=True,
 )
@@ -125,6 +126,7 @@ while_ = Primitive(
     _infer_while,
     "runs `body` on the carry while `condition` holds; both get the first `consts` operands, too",
     title="while",
+    bodies=("condition", "body"),
     accuracy="moved",
     may_alias=True,
 )
@@ -162,6 +164,7 @@ scan = Primitive(
     "runs `body` (constants, carry, one slice of each sequence along axis 0) -> (new carry,"
     " outputs) in order, or `backwards`; gives the last carry and the stacked outputs",
     title="scan",
+    bodies=("body",),
     accuracy="moved",
     may_alias=True,
 )

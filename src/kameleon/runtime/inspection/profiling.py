@@ -16,10 +16,9 @@ import numpy as np
 
 from ..._utils.tables import Part, Shown, Table
 from ...engines._base import Engine, Executable, Timing
-from ...engines._profiles import all_nodes
 from ...graph.ir.leaves import INPUT
 from ...graph.ir.node import Node, walk
-from ...graph.ir.program import Graph, bodies
+from ...graph.ir.program import Graph, all_nodes, bodies
 from ..compiler import prepared
 from ..stages import build
 from .work import Peak, Sized, Work, limit, peak, work_of
@@ -202,9 +201,8 @@ def keyed(graph: Graph, around: str = "") -> Iterator[tuple[Node, str]]:
     """The nodes of a graph and of its bodies, with their numbers in the graph's text."""
     for number, node in enumerate(graph.nodes):
         yield node, f"{around}%{number}"
-        for name, value in node.attrs.items():
-            if isinstance(value, Graph):
-                yield from keyed(value, f"{around}%{number}.{name}.")
+        for name in node.primitive.bodies:
+            yield from keyed(node.attrs[name], f"{around}%{number}.{name}.")
 
 
 def _sized(graph: Graph, arrays: Sequence[Any], timings: Sequence[Timing]) -> Sized:
