@@ -166,12 +166,12 @@ class BackendFunction(Generic[R]):
     def _set(self, inputs: Sequence[Any], outputs: Any, compiled: Function) -> None:
         """Be the function that `compiled` runs, over these nests of tensors."""
         self.inputs, self.outputs, self.compiled = list(inputs), outputs, compiled
-        self._inputs = _Inputs(self.inputs, compiled.name)
-        self._leaves = _Leaves(outputs, compiled.name)
+        self.entries = _Inputs(self.inputs, compiled.name)
+        self.leaves = _Leaves(outputs, compiled.name)
         flat = isinstance(outputs, list) and all(isinstance(x, Node) for x in outputs)
         self._flat = flat and len(outputs) == len(compiled.outputs)
         # How a call runs where no input is sparse and the outputs are a flat list of tensors.
-        self._is_direct = self._flat and self._inputs.plain
+        self._is_direct = self._flat and self.entries.plain
         self.stand_in(None)
 
     def stand_in(self, values: Sequence[Any] | None) -> None:
@@ -193,9 +193,9 @@ class BackendFunction(Generic[R]):
                 inputs = [inputs]
             if self._direct is not None:
                 return self._direct(inputs)  # type: ignore[no-any-return]
-            values = self._inputs.values(inputs)
+            values = self.entries.values(inputs)
             results = self.compiled(values)
-            found: Any = results if self._flat else self._leaves.rebuild(results)
+            found: Any = results if self._flat else self.leaves.rebuild(results)
             return found  # type: ignore[no-any-return]
         except Exception as error:
             hide(error)
@@ -256,7 +256,7 @@ class BackendFunction(Generic[R]):
         """
         if not isinstance(inputs, (list, tuple)):
             inputs = [inputs]
-        return self.compiled.profile(self._inputs.values(inputs))
+        return self.compiled.profile(self.entries.values(inputs))
 
     @boundary
     def save(self, path: Any) -> None:

@@ -7,14 +7,13 @@ import json
 import os
 import stat
 from collections import ChainMap
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 
 from .._utils import files
 from .._utils.names import untaken
-from ..engines._base import Engine
 from ..errors import FileFormatError, UncheckedFileWarning, warn
 from ..graph.ir.context import unique_name
 from ..graph.ir.kinds import is_int
@@ -139,9 +138,9 @@ def load(path: str | os.PathLike[str]) -> Function:
 
 def _pickled(function: Function) -> tuple[Any, ...]:
     """A function is pickled as it's saved: with the variables' values, without compiled code."""
-    engine = function._engine and function._engine.name
-    told = (engine, function.name, function._as_numpy, function._check)
-    return unpickled, (to_bytes(function), *told)
+    options = function.options
+    engine = options.pop("engine")
+    return unpickled, (to_bytes(function), engine and engine.name, *options.values())
 
 
 copyreg.pickle(Function, _pickled)  # here, as `runtime.function` doesn't import this module
@@ -151,17 +150,12 @@ def unpickled(
     data: bytes, engine: str | None, name: str, as_numpy: bool, check: str | None = None
 ) -> Function:
     """The function that was pickled as these bytes."""
-    return from_bytes(data, engines.load(engine) if engine else None, name, as_numpy, check)
+    runs_on = engines.load(engine) if engine else None
+    return from_bytes(data, engine=runs_on, name=name, as_numpy=as_numpy, check=check)
 
 
-def from_bytes(
-    data: bytes,
-    engine: Engine | None = None,
-    name: str | None = None,
-    as_numpy: bool = True,
-    check: str | None = None,
-) -> Function:
-    """The function that `to_bytes` wrote; see `Function` for the rest."""
+def from_bytes(data: bytes, **options: Any) -> Function:
+    """The function that `to_bytes` wrote; see `Function` for the options."""
     arrays, texts = unpacked(data)
     if TEXT not in texts:
         raise FileFormatError("it holds no function saved by Kameleon")
@@ -172,31 +166,11 @@ def from_bytes(
             UncheckedFileWarning,
         )
     parts = at_place("description", _restored, texts[TEXT], arrays)
-    return at_place(
-        "description",
-        lambda: Function(
-            parts.inputs,
-            parts.outputs,
-            parts.updates,
-            engine=engine,
-            name=name,
-            prints=parts.prints,
-            as_numpy=as_numpy,
-            check=check,
-        ),
-    )
+    return at_place("description", lambda: Function(**parts, **options))
 
 
-class Parts(NamedTuple):
-    """What a function is made of."""
-
-    inputs: Sequence[Node]
-    outputs: Sequence[Node]
-    updates: list[tuple[Variable, Node]]
-    prints: list[Print]
-
-
-def _restored(text: str, arrays: Mapping[str, np.ndarray]) -> Parts:
+def _restored(text: str, arrays: Mapping[str, np.ndarray]) -> dict[str, Any]:
+    """What a function is made of, by the names of its parts."""
     told = json.loads(text)
     version = field(told, "format", int)
     known = (UNTYPED, NUMBERED, FORMAT)
@@ -220,15 +194,15 @@ def _restored(text: str, arrays: Mapping[str, np.ndarray]) -> Parts:
     new, shown = roots[outputs : outputs + len(updated)], roots[outputs + len(updated) :]
     for variable, node in zip(updated, new, strict=True):
         joined_type(node.type, variable.type, f"the new value of {str(variable)!a}")
-    return Parts(
-        inputs,
-        roots[:outputs],
-        list(zip(updated, new, strict=True)),
-        [
+    return {
+        "inputs": inputs,
+        "outputs": roots[:outputs],
+        "updates": list(zip(updated, new, strict=True)),
+        "prints": [
             (Watch if i in watched else Print)(text, node)
             for i, (text, node) in enumerate(zip(prints, shown, strict=True))
         ],
-    )
+    }
 
 
 def _list(told: Any, name: str, is_item: Callable[[Any], bool]) -> list[Any]:

@@ -194,7 +194,7 @@ class Stateless:
         self.sources = program.sources
         self.names = list(_names(self.variables))
         self.updated = {self.variables.index(v): i for i, (v, _) in enumerate(program.updates)}
-        self.phase = function._phase
+        self.phase = function.phase
         self._pure: dict[tuple[bool | None, bool], Pure] = {}
 
     def pure(self, phase: bool | None = None, equal: bool = False) -> Pure:
@@ -232,7 +232,7 @@ class Stateless:
     def rebuilt(self, outputs: Sequence[Any]) -> Any:
         """Outputs in the nest of lists, tuples and dicts that the function gives them in."""
         found = list(outputs)
-        return found if self.outer is None else self.outer._leaves.rebuild(found)
+        return found if self.outer is None else self.outer.leaves.rebuild(found)
 
     @property
     def paths(self) -> list[str]:

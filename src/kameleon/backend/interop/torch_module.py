@@ -117,7 +117,7 @@ class Plan:
 
     def _is_equal(self, tensors: Sequence[Tensor]) -> bool:
         """Whether all sizes of inputs are equal that meet."""
-        guard = self.stateless.function._guard
+        guard = self.stateless.function.guard
         if guard is None:
             return True
         shapes: list[Sequence[int]] = [x.shape for x in tensors[: len(self.places)]]
