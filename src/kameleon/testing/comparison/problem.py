@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ...backend.functions import BackendFunction
+from ...backend.functions import BackendFunction, built
 from ...errors import ArgumentError, FeedError, GradientError
 from ...graph.gradients import gradients
 from ...graph.ir.node import Node
@@ -82,7 +82,7 @@ def _of_tensors(tensors: Any, feeds: Any) -> BackendFunction[Any]:
     inputs = feeds
     if not isinstance(feeds, Mapping):
         inputs = [x for x in collect([], items).unfed if not hasattr(x, "default")]
-    return BackendFunction(list(inputs), items, (), {}, NAME, ())
+    return built(list(inputs), items, name=NAME)
 
 
 def _in_order(inputs: Sequence[Any], feeds: Any) -> list[Any]:
