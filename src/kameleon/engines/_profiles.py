@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from ..graph.ir.node import Node
-from ..graph.ir.program import Graph, bodies
 from ..graph.ir.text import lines_by_node
 from ._base import Timing
 from ._lowering import marking
@@ -100,11 +99,3 @@ def by_node(texts: Iterable[tuple[str, str]], nodes: Iterable[Node]) -> dict[Nod
     told = ((_MARK.findall(name), text) for name, text in texts)
     found = ((by_serial.get(int(marks[-1])), text) for marks, text in told if marks)
     return lines_by_node((node, text) for node, text in found if node is not None)
-
-
-def all_nodes(graph: Graph) -> Iterator[Node]:
-    """The nodes of a graph, and those of its bodies."""
-    for node in graph.nodes:
-        yield node
-        for body in bodies(node):
-            yield from all_nodes(body)

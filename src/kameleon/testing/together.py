@@ -17,12 +17,12 @@ from ..engines._base import Engine, Executable
 from ..errors import DTypeError
 from ..graph.gradients import gradients
 from ..graph.ir.node import REGISTRY, Node
-from ..graph.ir.program import Graph, bodies
-from ..graph.ir.types import TensorType
+from ..graph.ir.program import Graph
 from ..graph.ir.verify import verify
 from ..graph.passes.pipeline import adapted
 from ..graph.passes.simplify import simplify
 from ..graph.primitives.elementwise import add, constant
+from ..graph.primitives.precision import dtypes_in
 from ..graph.primitives.reduce import reduce_sum
 from ..runtime.compiler import run
 from ..runtime.engines import embedded
@@ -105,7 +105,7 @@ def _possible(engine: Engine, uses: Sequence[Posed], native: Native) -> list[Pos
     found = []
     for use in uses:
         graph = _joined([use], native)
-        lacking = dtypes_of(graph) & set(engine.lacks)
+        lacking = {dtype for _, dtype in dtypes_in(graph)} & set(engine.lacks)
         if not lacking:
             found.append(use)
             continue
@@ -114,17 +114,6 @@ def _possible(engine: Engine, uses: Sequence[Posed], native: Native) -> list[Pos
         except DTypeError:
             continue
         raise AssertionError(f"{engine.title} lacks {lacking}, and compiles it")
-    return found
-
-
-def dtypes_of(graph: Graph) -> set[str]:
-    """The dtypes that occur in a graph, loops and conditions included."""
-    found: set[str] = set()
-    for node in graph.nodes:
-        types = (node.type,) if isinstance(node.type, TensorType) else node.type
-        found.update(type.dtype for type in types)
-        for body in bodies(node):
-            found |= dtypes_of(body)
     return found
 
 

@@ -11,9 +11,9 @@ import tensorflow as tf
 from tensorflow.lite.tools import flatbuffer_utils
 
 from ..._utils import files
-from ...engines._profiles import all_nodes, marked
+from ...engines._profiles import marked
 from ...errors import UnsupportedError
-from ...graph.ir.program import Graph
+from ...graph.ir.program import Graph, all_nodes
 from ..interop.pure import KEY, Stateless
 from ..interop.tensorflow_module import specs_of, unique_names
 from .litert_rules import LiteEngine, LiteTracing

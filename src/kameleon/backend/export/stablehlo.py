@@ -25,7 +25,7 @@ from ..._utils.names import untaken
 from ...engines.jax.arrays import in_64_bits
 from ...errors import ArgumentError, EngineError, UnsupportedError
 from ...graph.analysis.agreement import agreed_sizes
-from ...graph.ir.program import Graph, bodies
+from ...graph.ir.program import Graph, all_nodes
 from ...graph.primitives.shaping import shape_inputs
 from ..interop.jax_tracing import ENGINE
 from ..interop.pure import KEY, Pure, Stateless
@@ -155,12 +155,10 @@ def _archive(values: Mapping[str, np.ndarray], updated: Sequence[str]) -> bytes:
 
 
 def _refuse_callbacks(graph: Graph) -> None:
-    for node in graph.nodes:
+    for node in all_nodes(graph):
         if node.primitive.host_callback and not ENGINE.native(node):
             remedy = "write it with operations of K, or of JAX: kameleon.call"
             raise UnsupportedError(refusal("StableHLO", node, "a file has no Python", remedy))
-        for body in bodies(node):
-            _refuse_callbacks(body)
 
 
 def _refuse_deciding(program: Stateless, graph: Graph) -> None:

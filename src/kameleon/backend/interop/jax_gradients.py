@@ -62,7 +62,7 @@ class Program:
         traced = Traced(pure, name)
         self.deciding = shape_inputs(traced.graph, outer=False)
         self.choosing = [i for i in shape_inputs(traced.graph) if i not in self.deciding]
-        self.is_wide = has_dtype(traced.graph, *WIDE)
+        self.is_wide = has_dtype(traced.graph, WIDE)
         self._slopes: dict[tuple[bool, ...], Slope] = {}
         self._function: Any = jax.custom_jvp(traced)
         self._function.defjvp(partial(in_64_bits, self._jvp), symbolic_zeros=True)

@@ -156,7 +156,7 @@ class Traced:
 def _rounds(graph: Graph) -> bool:
     """Whether XLA would compute something otherwise than it's written: see `lowering`."""
     inner = (body for node in graph.nodes for body in bodies(node))
-    half = has_dtype(graph, FLOAT16, BFLOAT16)
+    half = has_dtype(graph, (FLOAT16, BFLOAT16))
     return half or bool(meeting_themselves(graph)) or any(map(_rounds, inner))
 
 

@@ -27,7 +27,7 @@ from ...engines.torch.rules import RULES
 from ...errors import EngineError
 from ...graph.ir.leaves import CONSTANT
 from ...graph.ir.node import Node
-from ...graph.ir.program import Graph, bodies
+from ...graph.ir.program import Graph, all_nodes
 from ...graph.primitives.shaping import follows_from_sizes, shape_operands
 from ...runtime.compiler import prepared
 from . import torch_functions as functions
@@ -43,15 +43,11 @@ EXPANDED = frozenset((*BORROWED, *DECODERS))
 
 def untraceable(graph: Graph) -> Node | None:
     """A node that PyTorch can't follow, as its kernel isn't made of PyTorch's functions."""
-    for node in graph.nodes:
+    for node in all_nodes(graph):
         name = node.primitive.name
         foreign = name == "call" and node.attrs["callee"].library.name != "torch"
         if foreign or name in DECODERS:
             return node
-        for body in bodies(node):
-            found = untraceable(body)
-            if found is not None:
-                return found
     return None
 
 

@@ -16,14 +16,14 @@ from ..._utils.locks import lock
 from ...errors import RecompilationWarning, warn
 from ...graph.analysis.meetings import meeting_themselves
 from ...graph.ir.node import Node
-from ...graph.ir.program import Graph, bodies
+from ...graph.ir.program import Graph, all_nodes, bodies
 from ...graph.ir.text import text_of
 from ...graph.ir.types import BFLOAT16, FLOAT16
 from ...graph.primitives.precision import has_dtype
 from ...graph.primitives.shaping import shape_inputs
 from .._base import Executable, Timing
 from .._flags import checked, flagged
-from .._profiles import Event, all_nodes, by_node, marked, timings
+from .._profiles import Event, by_node, marked, timings
 from .arrays import between, compiler_options, in_64_bits
 from .lowering import NOTHING, Tracing, as_array, is_large
 from .rules import RULES, UNCHECKED
@@ -250,7 +250,7 @@ def _large_constants(graph: Graph) -> list[Node]:
     for node in graph.nodes:
         for body in bodies(node):
             found.update(dict.fromkeys(_large_constants(body)))
-    if has_dtype(graph, FLOAT16, BFLOAT16) or meeting_themselves(graph):
+    if has_dtype(graph, (FLOAT16, BFLOAT16)) or meeting_themselves(graph):
         found[NOTHING] = None
     return list(found)
 

@@ -13,13 +13,13 @@ import tensorflow as tf
 from ..._utils.threads import uninterrupted
 from ...graph.analysis.aliasing import shared_outputs
 from ...graph.ir.node import Node
-from ...graph.ir.program import Graph
+from ...graph.ir.program import Graph, all_nodes
 from ...graph.ir.types import DTYPES, TensorType
 from ...graph.primitives.precision import CONTRACTIONS, EXACT
 from .._base import Engine, Executable, Timing
 from .._exchange import numpy_view
 from .._lowering import Rule
-from .._profiles import Event, all_nodes, by_node, marked, timings
+from .._profiles import Event, by_node, marked, timings
 from .arrays import EAGER, SHAPE, as_tensor, eager, private
 from .call import lean_call
 from .control import BORROWED

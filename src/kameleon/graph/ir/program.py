@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import Any
 
 from .context import built_for
@@ -118,6 +118,14 @@ def bodies(node: Node) -> list[Graph]:
     """The bodies of a loop or a condition."""
     attrs = node.attrs
     return [v for v in attrs.values() if isinstance(v, Graph)] if attrs else []
+
+
+def all_nodes(graph: Graph) -> Iterator[Node]:
+    """The nodes of a graph, and those of its bodies."""
+    for node in graph.nodes:
+        yield node
+        for body in bodies(node):
+            yield from all_nodes(body)
 
 
 def depth(node: Node) -> int:

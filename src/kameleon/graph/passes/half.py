@@ -31,7 +31,7 @@ def half_in_single(graph: Graph, kept: Container[str] = ()) -> Graph:
         graph: a simplified graph. Its inputs and the dtypes of its outputs stay.
         kept: names of primitives that the engine computes in float16 itself.
     """
-    if not has_dtype(graph, FLOAT16):
+    if not has_dtype(graph, (FLOAT16,)):
         return graph
 
     def stays(primitive: Primitive) -> bool:

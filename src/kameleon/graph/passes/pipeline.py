@@ -8,13 +8,13 @@ the parts.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple, Protocol
 
 from ...errors import DTypeError
 from ..ir.node import Node
-from ..ir.program import Graph, bodies
-from ..ir.types import TensorType
+from ..ir.program import Graph
+from ..primitives.precision import dtypes_in, has_dtype
 from .carriers import in_carriers
 from .half import half_in_single
 from .loops import with_steps
@@ -73,7 +73,7 @@ def _checked(graph: Graph, asked: Asked) -> Graph:
 
 def _emulated(graph: Graph, asked: Asked) -> Graph:
     dtypes = asked.engine.emulated
-    if next(_of_dtypes(graph, dtypes), None) is None:
+    if not has_dtype(graph, dtypes):
         return graph
     return in_carriers(graph, lambda node: {} if node.primitive.name == "cast" else dtypes)
 
@@ -151,20 +151,10 @@ def _last(graph: Graph, found: Iterable[tuple[Pass, Graph]]) -> Graph:
 
 
 def _check_dtypes(graph: Graph, engine: Declared) -> None:
-    for node, dtype in _of_dtypes(graph, engine.lacks):
-        raise DTypeError(
-            f"{engine.title} doesn't compute with {dtype}: "
-            f"{engine.lacks[dtype]}; K.cast it, or choose another engine\n"
-            f"  for {node.primitive.name}, which was made at {node.source}"
-        )
-
-
-def _of_dtypes(graph: Graph, dtypes: Container[str]) -> Iterator[tuple[Node, str]]:
-    """The nodes that give tensors of some dtypes, in bodies, too; each with the dtype."""
-    for node in graph.nodes:
-        types = (node.type,) if isinstance(node.type, TensorType) else node.type
-        for type in types:
-            if type.dtype in dtypes:
-                yield node, type.dtype
-        for body in bodies(node):
-            yield from _of_dtypes(body, dtypes)
+    for node, dtype in dtypes_in(graph):
+        if dtype in engine.lacks:
+            raise DTypeError(
+                f"{engine.title} doesn't compute with {dtype}: "
+                f"{engine.lacks[dtype]}; K.cast it, or choose another engine\n"
+                f"  for {node.primitive.name}, which was made at {node.source}"
+            )

@@ -20,6 +20,7 @@ from ..ir.types import INT64, DType, TensorType, as_dtype
 from ..primitives import elementwise as ew
 from ..primitives.constants import known_number
 from ..primitives.filling import full_like
+from ..primitives.precision import has_dtype
 
 Storage = Mapping[str, str]
 
@@ -31,21 +32,13 @@ def in_storage(graph: Graph, storage: Storage) -> Graph:
         graph: a simplified graph.
         storage: by name of an unsigned dtype, the signed one that its values are kept in.
     """
-    if not storage or not _has(graph, storage):
+    if not storage or not has_dtype(graph, storage):
         return graph
     change = _Change(storage)
     given = {x: _as(x, change.dtype(x)) for x in graph.inputs}
     outputs = substitute(graph.outputs, given, change)
     pairs = zip(graph.outputs, outputs, strict=True)
     return Graph(graph.inputs, [_as(new, old.dtype) for old, new in pairs])
-
-
-def _has(graph: Graph, storage: Storage) -> bool:
-    return any(
-        any(x.dtype in storage for x in n.results) or any(_has(b, storage) for b in bodies(n))
-        for n in graph.nodes
-        if n.primitive is not ITEM
-    )
 
 
 def _as(x: Node, dtype: DType) -> Node:

@@ -16,10 +16,9 @@ import numpy as np
 
 from ..._utils.tables import Part, Shown, Table
 from ...engines._base import Engine, Executable, Timing
-from ...engines._profiles import all_nodes
 from ...graph.ir.leaves import INPUT
 from ...graph.ir.node import Node, walk
-from ...graph.ir.program import Graph, bodies
+from ...graph.ir.program import Graph, all_nodes, bodies
 from ..compiler import prepared
 from ..stages import build
 from .work import Peak, Sized, Work, limit, peak, work_of
