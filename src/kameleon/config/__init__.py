@@ -30,6 +30,7 @@ from .choice import installed as installed
 from .choice import is_hosted as is_hosted
 from .choice import keras_on as keras_on
 from .choice import known_as as known_as
+from .choice import require as require
 from .file import load as load
 from .file import write_if_missing as write_if_missing
 from .functions import epsilon as epsilon
