@@ -17,8 +17,7 @@ from .._utils.names import untaken
 from ..errors import FileFormatError, UncheckedFileWarning, warn
 from ..graph.ir.context import unique_name
 from ..graph.ir.kinds import is_int
-from ..graph.ir.leaves import SOURCE, VARIABLE
-from ..graph.ir.node import NO_ATTRS, Node, Print, Variable, Watch
+from ..graph.ir.node import Node, Print, Variable, Watch
 from ..graph.ir.program import Graph
 from ..graph.ir.rewrite import substitute
 from ..graph.ir.serial import (
@@ -31,15 +30,13 @@ from ..graph.ir.serial import (
     graph_from_data,
     graph_to_data,
 )
-from ..graph.ir.types import TensorType, as_dtype
 from ..graph.passes.annotations import without_custom_gradients
 from ..graph.primitives.control import joined_type
-from ..graph.primitives.random import KEY
 from . import engines
 from .container import CHECKSUM, TEXTS, packed, unpacked
 from .function import Function
 from .pure import with_values
-from .state import Cell, draws, numpy_values
+from .state import draws, numpy_values, stream_of, variable_of
 
 TEXT = "kameleon"  # under this name the file holds the description
 
@@ -177,7 +174,7 @@ def _restored(text: str, arrays: Mapping[str, np.ndarray]) -> dict[str, Any]:
     expect(version in known, f"format {version} is none of {', '.join(map(str, known))}")
     graph = graph_from_data(told.get("graph"), arrays, typed=version != UNTYPED)
     names, variables = _list(told, "inputs", _is_text), _variables(told, arrays)
-    streams = [_stream(*pair) for pair in _list(told, "streams", _is_stream)]
+    streams = [stream_of(*pair) for pair in _list(told, "streams", _is_stream)]
     own = [*variables, *streams]
     expect(len(graph.inputs) == len(names) + len(own), "the graph has other inputs than named")
     inputs = graph.inputs[: len(names)]
@@ -235,20 +232,8 @@ def _variables(told: Any, arrays: Mapping[str, np.ndarray]) -> list[Variable]:
         expect(len(keys) == len(names), "not every variable has an array")
     for key in keys:
         expect(key in arrays, f"the array {key!a} is missing")
-    return [_variable(name, arrays[key]) for name, key in zip(names, keys, strict=True)]
-
-
-def _variable(name: str, value: np.ndarray) -> Variable:
-    type = TensorType(value.shape, as_dtype(value.dtype))
-    made = Variable(VARIABLE, (), NO_ATTRS, type, unique_name(name))
-    made.cell = Cell(np.array(value))
-    return made
-
-
-def _stream(seed: int, drawn: int) -> Node:
-    source = Node(SOURCE, (), {"seed": seed}, KEY)
-    source.__dict__["draws"] = Cell(drawn)
-    return source
+    pairs = zip(names, keys, strict=True)
+    return [variable_of(np.array(arrays[key]), unique_name(name)) for name, key in pairs]
 
 
 def _name_inputs(inputs: tuple[Node, ...], names: list[str], told: Any) -> None:
