@@ -114,13 +114,6 @@ def test_a_stop_by_the_user_passes_through(package: Path) -> None:
         external.load("my_package.my_module")
 
 
-def test_overlay_has_every_name(package: Path) -> None:
-    write(package, COMPLETE)
-    module = external.load("my_package.my_module")
-    found = external.overlay(["conv2d", "dot", "variable"], module)
-    assert found == {"conv2d": module.conv2d, "dot": None, "variable": module.variable}
-
-
 def test_missing_raises_when_called() -> None:
     dot = external.missing("dot", "my_package.my_module")
     assert (dot.__name__, dot.__qualname__) == ("dot", "dot")

@@ -205,7 +205,7 @@ def test_what_tells_nothing_of_a_node_is_raised_as_it_is(
 
 def test_a_failure_of_the_short_way_is_not_computed_again_on_the_engine(engine: Engine) -> None:
     run = shortened(engine, raising(FlawError("so it was")))
-    run._call = None  # the usual way
+    run.call_on = None  # the usual way
     with pytest.raises(EngineError, match="FlawError: so it was") as caught:
         run([GIVEN])
     assert isinstance(caught.value.__cause__, FlawError)

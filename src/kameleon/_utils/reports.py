@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from .machines import Cost, Machine, seconds
-from .tables import Part, Table, html, text
+from .tables import Part, Shown, Table
 
 
 class Collective(NamedTuple):
@@ -45,7 +46,8 @@ class Layout(NamedTuple):
         return ", ".join(named) or "whole"
 
 
-class Report(NamedTuple):
+@dataclass(frozen=True)
+class Report(Shown):
     """What a distributed function does on each device, in its last call.
 
     Attributes:
@@ -100,12 +102,6 @@ class Report(NamedTuple):
         computing = max(self.flops / machine.flops, self.accessed / machine.memory)
         told = (seconds(*c, count, machine) for c in self.collectives)
         return Cost(computing, sum(told))
-
-    def __str__(self) -> str:
-        return text(self._parts())
-
-    def _repr_html_(self) -> str:
-        return html(self._parts())
 
     def _parts(self) -> list[Part]:
         mesh = " x ".join(f"{name} {size}" for name, size in self.mesh.items())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Collection
 from typing import Any
 
 from .. import config
@@ -18,7 +18,7 @@ def title(name: str) -> str:
     return known.title if known else name
 
 
-def choose(names: Iterable[str]) -> dict[str, Any]:
+def choose(names: Collection[str]) -> dict[str, Any]:
     """Choose an engine or an external backend, say which on standard error, and write keras.json
     where it's missing.
 
@@ -32,11 +32,12 @@ def choose(names: Iterable[str]) -> dict[str, Any]:
         name = engines.canonical(name)
         engines.use(name)
     else:
-        found = external.overlay(names, external.load(name, source))
+        module = external.load(name, source)
         # The functions of settings belong to Keras itself: an external backend may lack them, and
         # Kameleon's serve then.
-        lacking = {n: external.missing(n, name) for n in found if n not in configuration.__all__}
-        theirs = lacking | {n: f for n, f in found.items() if f is not None}
+        lacking = {n: external.missing(n, name) for n in names if n not in configuration.__all__}
+        own = {n: getattr(module, n, None) for n in names}
+        theirs = lacking | {n: f for n, f in own.items() if f is not None}
         theirs["backend"] = lambda: name
     config.settings.backend = name
     print(f"Using {title(name)} backend.", file=sys.stderr)

@@ -8,14 +8,14 @@ import numpy as np
 
 from ..errors import ArgumentError, ShapeError
 from ..graph.ir.context import context, unique_name
-from ..graph.ir.leaves import INPUT, VARIABLE
-from ..graph.ir.node import NO_ATTRS, Node, Variable
+from ..graph.ir.leaves import INPUT, input_node
+from ..graph.ir.node import Node, Variable
 from ..graph.ir.types import INT32, TensorType, as_dtype
 from ..graph.primitives import elementwise as ew
 from ..graph.primitives.control import identity as identity_primitive
 from ..graph.primitives.movement import broadcast_to, stack
 from ..graph.primitives.sizes import as_node, dims_of, sizes_product
-from ..runtime.state import Cell
+from ..runtime.state import variable_of
 from ..runtime.workspace import workspace
 from ._tensors import (
     StaticShape,
@@ -91,15 +91,7 @@ def variable(
         value, dtype = evaluate(initial), dtype or initial.dtype
     kind = dtype_or_floatx(dtype)
     array = array_of(value, kind, "variable")
-    made = Variable(
-        VARIABLE,
-        (),
-        NO_ATTRS,
-        TensorType(array.shape, kind),
-        unique_name(context.scope + (name or "Variable")),
-    )
-    made.effects = ()
-    made.cell = Cell(array)
+    made = variable_of(array, unique_name(context.scope + (name or "Variable")))
     made._keras_shape = array.shape
     made._uses_learning_phase = False
     made.constraint = constraint
@@ -230,7 +222,7 @@ def placeholder(
         made: Any = sparse_placeholder(dims, kind, name)
     else:
         label = unique_name(context.scope + name) if name else None
-        made = Node(INPUT, (), NO_ATTRS, TensorType(dims, kind), label)
+        made = input_node(TensorType(dims, kind), label)
         made.effects = ()
     made._keras_shape = dims
     made._uses_learning_phase = False

@@ -129,49 +129,20 @@ R = TypeVar("R")
 class BackendFunction(Generic[R]):
     """What `K.function` returns; see there."""
 
-    def __init__(
-        self,
-        inputs: Sequence[Any],
-        outputs: Any,
-        updates: Sequence[Any],
-        feed_dict: Mapping[Any, Any],
-        name: str | None,
-        fetches: Sequence[Any],
-        engine: str | None = None,
-        as_numpy: bool = True,
-        once: bool = False,
-        distribution: Distribution | None = None,
-        candidates: Sequence[str] | None = None,
-        check: str | None = None,
-    ):
-        what = name or "K.function"
-        leaves, entries = _Leaves(outputs, what), _Inputs(inputs, what)
-        constants = _Inputs(list(feed_dict), what)
-        extra = [x for x in fetches if isinstance(x, Node) and not isinstance(x, Update)]
-        computed = [*leaves.nodes, *extra]
-        changes = pairs_of([*updates, *(x for x in fetches if isinstance(x, Update))])
-        compiled = Function(
-            entries.nodes,
-            computed,
-            changes,
-            feed_dict if constants.plain else constants.parts(feed_dict.values()),
-            name=name,
-            engine=_engine(engine, distribution, candidates),
-            as_numpy=as_numpy,
-            once=once,
-            check=checking.mode_of(check, what),
-        )
-        self._set(inputs, outputs, compiled)
-
-    def _set(self, inputs: Sequence[Any], outputs: Any, compiled: Function) -> None:
-        """Be the function that `compiled` runs, over these nests of tensors."""
+    def __init__(self, inputs: Sequence[Any], outputs: Any, compiled: Function):
+        """
+        Args:
+            inputs: the tensors whose values a call gives.
+            outputs: a nest of tensors.
+            compiled: what computes them, of dense tensors in lists.
+        """
         self.inputs, self.outputs, self.compiled = list(inputs), outputs, compiled
-        self._inputs = _Inputs(self.inputs, compiled.name)
-        self._leaves = _Leaves(outputs, compiled.name)
+        self.entries = _Inputs(self.inputs, compiled.name)
+        self.leaves = _Leaves(outputs, compiled.name)
         flat = isinstance(outputs, list) and all(isinstance(x, Node) for x in outputs)
         self._flat = flat and len(outputs) == len(compiled.outputs)
         # How a call runs where no input is sparse and the outputs are a flat list of tensors.
-        self._is_direct = self._flat and self._inputs.plain
+        self._is_direct = self._flat and self.entries.plain
         self.stand_in(None)
 
     def stand_in(self, values: Sequence[Any] | None) -> None:
@@ -193,9 +164,9 @@ class BackendFunction(Generic[R]):
                 inputs = [inputs]
             if self._direct is not None:
                 return self._direct(inputs)  # type: ignore[no-any-return]
-            values = self._inputs.values(inputs)
+            values = self.entries.values(inputs)
             results = self.compiled(values)
-            found: Any = results if self._flat else self._leaves.rebuild(results)
+            found: Any = results if self._flat else self.leaves.rebuild(results)
             return found  # type: ignore[no-any-return]
         except Exception as error:
             hide(error)
@@ -256,7 +227,7 @@ class BackendFunction(Generic[R]):
         """
         if not isinstance(inputs, (list, tuple)):
             inputs = [inputs]
-        return self.compiled.profile(self._inputs.values(inputs))
+        return self.compiled.profile(self.entries.values(inputs))
 
     @boundary
     def save(self, path: Any) -> None:
@@ -332,7 +303,7 @@ class BackendFunction(Generic[R]):
 
 
 def _engine(
-    name: str | None, distribution: Distribution | None, candidates: Sequence[str] | None = None
+    name: str | None, distribution: Distribution | None, candidates: Sequence[str] | None
 ) -> Engine | None:
     """What runs a function, where that is said.
 
@@ -352,10 +323,32 @@ def _engine(
 
 def _restored(compiled: Function, inputs: Any, outputs: Any) -> BackendFunction[Any]:
     """The function around a compiled one, whose tensors stand in nests of these structures."""
-    made: BackendFunction[Any] = BackendFunction.__new__(BackendFunction)
     tensors, results = iter(compiled.inputs), iter(compiled.outputs)
-    made._set(_filled(inputs, tensors), _filled(outputs, results), compiled)
-    return made
+    return BackendFunction(_filled(inputs, tensors), _filled(outputs, results), compiled)
+
+
+def built(
+    inputs: Sequence[Any],
+    outputs: Any,
+    updates: Sequence[Any] = (),
+    feed_dict: Mapping[Any, Any] | None = None,
+    fetches: Sequence[Any] = (),
+    **options: Any,
+) -> BackendFunction[Any]:
+    """See `function`; and `runtime.function.Function` for the options."""
+    what = options.get("name") or "K.function"
+    feed_dict = {} if feed_dict is None else feed_dict
+    leaves, entries = _Leaves(outputs, what), _Inputs(inputs, what)
+    constants = _Inputs(list(feed_dict), what)
+    extra = [x for x in fetches if isinstance(x, Node) and not isinstance(x, Update)]
+    compiled = Function(
+        entries.nodes,
+        [*leaves.nodes, *extra],
+        pairs_of([*updates, *(x for x in fetches if isinstance(x, Update))]),
+        feed_dict if constants.plain else constants.parts(feed_dict.values()),
+        **options,
+    )
+    return BackendFunction(inputs, outputs, compiled)
 
 
 P = ParamSpec("P")
@@ -497,18 +490,16 @@ def function(
     """
     if isinstance(inputs, (Node, SparseTensor)):
         inputs = [inputs]
-    return BackendFunction(
+    return built(
         inputs,
         [] if outputs is None else outputs,
         updates or (),
         feed_dict or {},
-        name,
         fetches or (),
-        engine,
-        as_numpy,
-        distribution=distribution,
-        candidates=candidates,
-        check=check,
+        name=name,
+        engine=_engine(engine, distribution, candidates),
+        as_numpy=as_numpy,
+        check=checking.mode_of(check, name or "K.function"),
     )
 
 
@@ -548,12 +539,9 @@ def run_fetches(fetches: Any, feed_dict: dict[Any, Any]) -> Any:
     several = isinstance(fetches, (list, tuple))
     nodes = tuple(fetches) if several else (fetches,)
     if not all(isinstance(x, Node) for x in nodes):
-        return BackendFunction(list(feed_dict), fetches, (), {}, None, ())(list(feed_dict.values()))
+        return built(list(feed_dict), fetches)(list(feed_dict.values()))
     key = (type(fetches) if several else None, nodes, tuple(feed_dict))
-    inputs = list(feed_dict)
-    made = workspace.kept(
-        key, lambda: BackendFunction(inputs, fetches, (), {}, None, (), once=True)
-    )
+    made = workspace.kept(key, lambda: built(list(feed_dict), fetches, once=True))
     return made(list(feed_dict.values()))
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from .. import config
 from ..errors import ArgumentError, DTypeError, ShapeError
-from ..graph.ir.node import Node
+from ..graph.ir.node import Node, Primitive
 from ..graph.ir.types import INT32, INT64, join_shapes, show_shape
 from ..graph.primitives import elementwise as ew
 from ..graph.primitives import reduce as rd
@@ -146,18 +146,21 @@ def categorical_crossentropy(
                 f"{what}: axis is {axis}; of logits it must be -1 or counted from the front:"
                 f" axis={along}"
             )
-        return _from_logits(output, target, along)
+        return _from_logits(output, target, along, None, special.softmax_crossentropy)
     if logits is not None:
-        logits, p, target = stretched_together((logits, output, target), what)
-        return _from_logits(logits, target, along, None if rd.is_half(p) else p)
+        logits, output, target = stretched_together((logits, output, target), what)
+        p = None if rd.is_half(output) else output
+        return _from_logits(logits, target, along, p, special.softmax_crossentropy)
     return _from_probabilities(output, target, along)
 
 
 @rd.in_single
-def _from_logits(logits: Node, target: Node, axis: int, p: Node | None = None) -> Node:
+def _from_logits(
+    logits: Node, target: Node, axis: int, p: Node | None, primitive: Primitive
+) -> Node:
     """Given `p`, the softmax of the logits, where that's at hand with digits enough."""
     p = special.softmax(logits, axis=axis) if p is None else p
-    return special.softmax_crossentropy(logits, p, target, axis=axis)
+    return primitive(logits, p, target, axis=axis)
 
 
 @rd.in_single
@@ -203,13 +206,8 @@ def sparse_categorical_crossentropy(
     if logits is None:
         return _sparse_from_probabilities(output, labels, along)
     at_hand = not from_logits and not rd.is_half(output)
-    return _sparse_from_logits(logits, labels, along, output if at_hand else None)
-
-
-@rd.in_single
-def _sparse_from_logits(logits: Node, labels: Node, axis: int, p: Node | None = None) -> Node:
-    p = special.softmax(logits, axis=axis) if p is None else p
-    return special.sparse_softmax_crossentropy(logits, p, labels, axis=axis)
+    p = output if at_hand else None
+    return _from_logits(logits, labels, along, p, special.sparse_softmax_crossentropy)
 
 
 @rd.in_single

@@ -12,15 +12,15 @@ import numpy as np
 
 from ..errors import FeedError, MissingLibraryError, ShapeError
 from ..graph.ir.context import context, unique_name
-from ..graph.ir.leaves import INPUT, VARIABLE, input_node
-from ..graph.ir.node import NO_ATTRS, Node, Variable
+from ..graph.ir.leaves import input_node
+from ..graph.ir.node import Node
 from ..graph.ir.types import INT64, DType, Shape, TensorType, join_dims, normalize_axis, show_shape
 from ..graph.primitives import sparse as parts
 from ..graph.primitives.control import check
 from ..graph.primitives.elementwise import add, constant, eq
 from ..graph.primitives.movement import broadcast_to, concatenate, reshape, slice_axis, stack
 from ..graph.primitives.sizes import Size, dims_of, size_of
-from ..runtime.state import Cell
+from ..runtime.state import variable_of
 from ._tensors import Tensor, TensorLike, promoted
 from .sparse_tensor import SparseTensor
 
@@ -81,11 +81,10 @@ PART_NAMES = ("indices", "values", "shape")
 def sparse_placeholder(shape: Shape, dtype: DType, name: str | None = None) -> SparseTensor:
     """A sparse tensor whose three parts are inputs."""
     label = unique_name(context.scope + (name or "Placeholder"))
-    nodes = []
-    for type, part in zip(_part_types(shape, dtype), PART_NAMES, strict=True):
-        node = Node(INPUT, (), NO_ATTRS, type, f"{label}/{part}")
+    pairs = zip(_part_types(shape, dtype), PART_NAMES, strict=True)
+    nodes = [input_node(type, f"{label}/{part}") for type, part in pairs]
+    for node in nodes:
         node.effects = ()
-        nodes.append(node)
     return SparseTensor(nodes[0], nodes[1], nodes[2], shape, label + ":0")
 
 
@@ -95,11 +94,8 @@ def sparse_variable(value: Any, dtype: DType, name: str | None = None) -> Sparse
     label = unique_name(context.scope + (name or "Variable"))
     indices, values, dense_shape = elements_of(value)
     arrays = (indices, values.astype(dtype), dense_shape)
-    nodes = []
-    for type, part, array in zip(_part_types(shape, dtype), PART_NAMES, arrays, strict=True):
-        node = Variable(VARIABLE, (), NO_ATTRS, type, f"{label}/{part}")
-        node.effects, node.cell = (), Cell(array)
-        nodes.append(node)
+    rows = zip(arrays, PART_NAMES, _part_types(shape, dtype), strict=True)
+    nodes = [variable_of(array, f"{label}/{part}", type) for array, part, type in rows]
     return SparseTensor(nodes[0], nodes[1], nodes[2], shape, label + ":0")
 
 

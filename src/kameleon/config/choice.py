@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from ..errors import ConfigWarning, EngineNotFoundError, warn
+from ..errors import ConfigWarning, EngineNotFoundError, MissingLibraryError, warn
 from . import cntk
 from .file import load
 from .table import CALL, DEFAULT, settings
@@ -105,6 +105,17 @@ def installed(name: str) -> bool:
         return getattr(spec, "origin", None) != STAND_IN
     spec = find_spec(module)
     return spec is not None and spec.origin not in (None, STAND_IN)
+
+
+def require(name: str, what: str) -> None:
+    """See that the library of the engine `name` is installed, for the function `what`.
+
+    Raises:
+        MissingLibraryError: it isn't; the message holds the line that installs it.
+    """
+    if not installed(name):
+        library = ENGINES[name]
+        raise MissingLibraryError(f"{what}: {library.module} isn't installed: {library.install}")
 
 
 def ask(name: str, said: str) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib
 import os
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from kameleon._utils.suggestions import suggestion
 from kameleon.config import (
@@ -27,7 +27,7 @@ from kameleon.config import (
 from kameleon.errors import ArgumentError, EngineError, EngineNotFoundError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterator
     from types import ModuleType
 
 REQUIRED = ("placeholder", "variable", "function")
@@ -118,20 +118,6 @@ def _failure(path: str, error: Exception) -> str:
         f"it's neither an engine ({', '.join(ENGINES)}) nor a module that can be imported: "
         f"there is no module {absent!r}{suggestion(path.strip().lower(), [*ENGINES, *ALIASES])}"
     )
-
-
-def overlay(names: Iterable[str], module: ModuleType) -> dict[str, Any]:
-    """Return for each name the module's attribute, or None where it has none.
-
-    Args:
-        names: names of K functions.
-        module: an external backend.
-
-    >>> import math
-    >>> overlay(["sqrt", "conv2d"], math)
-    {'sqrt': <built-in function sqrt>, 'conv2d': None}
-    """
-    return {name: getattr(module, name, None) for name in names}
 
 
 def missing(name: str, module_name: str) -> Callable[..., NoReturn]:

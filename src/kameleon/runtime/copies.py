@@ -14,8 +14,8 @@ import numpy as np
 
 from ..graph.ir.context import context, rewriting, unique_name
 from ..graph.ir.leaves import SOURCE
-from ..graph.ir.node import ITEM, NO_ATTRS, Effect, Node, Print, Update, Variable
-from .state import Cell, draws, numpy_values
+from ..graph.ir.node import ITEM, Effect, Node, Print, Update, Variable
+from .state import draws, numpy_values, stream_of, variable_of
 
 Memo = dict[int, Any]  # of `copy.deepcopy`: by id of an original its copy
 # Marks of a node that its copy doesn't get: where sizes come from, and the state of a stream.
@@ -60,8 +60,7 @@ def _copy_variables(variables: list[Variable], memo: Memo) -> None:
     """Put copies of variables into `memo`, all with the values of one moment."""
     for variable, value in zip(variables, numpy_values(variables), strict=True):
         name = unique_name(variable.name[:-2])
-        made = Variable(variable.primitive, (), NO_ATTRS, variable.type, name)
-        made.effects, made.cell = (), Cell(np.asarray(value))
+        made = variable_of(np.asarray(value), name, variable.type)
         _mark(made, variable)
         memo[id(variable)] = made
 
@@ -69,18 +68,17 @@ def _copy_variables(variables: list[Variable], memo: Memo) -> None:
 def _rebuilt(node: Node, memo: Memo) -> Node:
     """A node over the copies of what it needs; the same node, where all of that is its own copy."""
     if node.primitive is SOURCE:
-        made = Node(SOURCE, (), node.attrs, node.type)
-        made.__dict__["draws"] = Cell(draws(node).value)
-        return made
+        return stream_of(node.attrs["seed"], draws(node).value)
     operands = tuple(memo[id(x)] for x in node.operands)
     effects = tuple(_copied_effect(e, memo) for e in node.effects)
     own = not isinstance(node, Update) or memo[id(node.variable)] is node.variable
     if own and operands == node.operands and effects == node.effects:
         return node
     if isinstance(node, Update):
-        made = update = Update(node.primitive, operands, node.attrs, node.type)
+        update = Update(node.primitive, operands, node.attrs, node.type)
         update.variable, update.value = memo[id(node.variable)], memo[id(node.value)]
         update.increment = None if node.increment is None else memo[id(node.increment)]
+        made: Node = update
     elif node.primitive is ITEM:
         return operands[0].results[node.attrs["index"]]  # type: ignore[no-any-return]
     else:

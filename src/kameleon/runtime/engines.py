@@ -24,15 +24,7 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 # Engines that come with Kameleon: where each is, loaded when it's first needed.
-MODULES = {
-    "tensorflow": "kameleon.engines.tensorflow.engine",
-    "theano": "kameleon.engines.theano.engine",
-    "cntk": "kameleon.engines.cntk.engine",
-    "numpy": "kameleon.engines.numpy.engine",
-    "jax": "kameleon.engines.jax.engine",
-    "torch": "kameleon.engines.torch.engine",
-    "onnxruntime": "kameleon.engines.onnxruntime.engine",
-}
+MODULES = {name: f"kameleon.engines.{name}.engine" for name in ENGINES}
 # Engines in another setting: chosen by name like engines, and not listed among them.
 VARIANTS = {
     "torch.compile": ("torch", "kameleon.engines.torch.compiled"),

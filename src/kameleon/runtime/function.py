@@ -11,9 +11,9 @@ import numpy as np
 
 from ..engines._base import Chooser, Engine, Executable
 from ..engines._followed import asks_for_gradient
-from ..errors import ArgumentError, DTypeError, EngineError, FeedError
+from ..errors import ArgumentError, EngineError, FeedError
 from ..graph.ir.node import Node, Print
-from ..graph.ir.program import Graph, Program, collect, has_effects
+from ..graph.ir.program import Graph, collect, has_effects
 from ..graph.ir.rewrite import substitute
 from ..graph.passes.equal_sizes import meetings, with_equal_sizes
 from ..graph.primitives.elementwise import constant
@@ -55,6 +55,8 @@ class Function:
     Attributes:
         inputs, outputs: the tensors.
         program: the closed graph with its updates.
+        feeds: for each input, what turns a given value into an array for it.
+        phase: the place of the learning phase among the inputs; None, if it isn't there.
         constants: the tensors that have the same value in every call.
         state: what calls read and replace.
     """
@@ -100,19 +102,19 @@ class Function:
         self.program = fed(collect([*self.inputs, *constants], self.outputs, updates, prints))
         for variable, value in self.program.updates:
             check_update(variable, value, self.name)
-        self._feeds = [feed_of(x, self.name) for x in self.inputs]
+        self.feeds = [feed_of(x, self.name) for x in self.inputs]
         self._fits = fits([x.type for x in self.inputs])
         self.constants = Constants(constants, self.name)
         self._engine, self._as_numpy, self._check = engine, as_numpy, check
         self._scalars = any(x.type.rank == 0 for x in self.outputs)
         self.is_once = once
-        self._phase = next(
+        self.phase = next(
             (i for i, x in enumerate(self.inputs) if getattr(x, "is_phase", False)), None
         )
         self.state = State(self.program)
         self._executables: dict[tuple[Engine, Variant], Executable] = {}
         # What explains failures: see `_replay`.
-        self._replays: dict[Variant, Executable | None] = {}
+        self._replays: dict[Variant, Executable] = {}
         # By engine in force: the short way of a call whose values are NumPy arrays of the inputs'
         # types; it gives None for other values.
         self._fast_paths: dict[Engine, Callable[[Sequence[Any]], list[Any] | None]] = {}
@@ -122,7 +124,7 @@ class Function:
         self._is_plain = (
             as_numpy
             and self.state.is_none
-            and not (constants or self.program.prints or self._phase is not None)
+            and not (constants or self.program.prints or self.phase is not None)
         )
         if self._is_plain and check is None:
             checking.follow(self)
@@ -144,15 +146,22 @@ class Function:
             copies(self.outputs, memo),
             pairs,
             dict(zip(fixed, self.constants.values(), strict=True)),
-            self._engine,
-            self.name,
-            [copied_print(p, memo) for p in program.prints],
-            self._as_numpy,
-            self.is_once,
-            self._check,
+            prints=[copied_print(p, memo) for p in program.prints],
+            once=self.is_once,
+            **self.options,
         )
         memo[id(self)] = made
         return made
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """How it's called, what it runs on, and what a call gives and checks: see `Function`."""
+        return {
+            "engine": self._engine,
+            "name": self.name,
+            "as_numpy": self._as_numpy,
+            "check": self._check,
+        }
 
     @property
     def engine(self) -> Engine:
@@ -188,25 +197,18 @@ class Function:
                 return [x[()] for x in arrays] if self._scalars else arrays
         if isinstance(engine, Chooser) and not self.is_once:
             return engine.call(self, values)
-        return self._call(values, self._serving(engine))
+        return self.call_on(self._serving(engine), values)
 
-    def _call(self, values: Sequence[Any], engine: Engine) -> list[Any]:
+    def call_on(self, engine: Engine, values: Sequence[Any]) -> list[Any]:
         """A call on an engine, in all its parts."""
-        if len(values) != len(self._feeds):
-            values = self._completed(values)
         if self._fits(values):
             arguments = list(values)
         else:
-            arguments = [feed(v, engine) for feed, v in zip(self._feeds, values, strict=True)]
+            arguments = self.given(values, engine)
             if not self._as_numpy:
                 self._refuse_followed(values)
-        variant = self._variant_of(arguments, engine)
-        executable = self._executables.get((engine, variant))
-        if executable is None:  # with the dead branches of the learning phase removed
-            executable = compiled(self._guarded(*variant), engine)
-            self._executables[engine, variant] = executable
-            for watch in watchers:
-                watch(self)
+        variant = self.variant_of(arguments, engine)
+        executable = self.executable(engine, variant)
         is_checked = (self._check or checking.setting()) is not None
         compute = self._checked_results if is_checked else self._results
         results = self.state.call(compute, engine, (executable, arguments))
@@ -228,10 +230,8 @@ class Function:
         from .inspection.profiling import profile  # late: few programs need it
 
         engine = self.engine
-        if len(values) != len(self._feeds):
-            values = self._completed(values)
-        given = [feed(v, engine) for feed, v in zip(self._feeds, values, strict=True)]
-        graph = self.graph(*self._variant_of(given, engine))
+        given = self.given(values, engine)
+        graph = self.graph(*self.variant_of(given, engine))
         state = self.state.values(engine)
         return profile(graph, [*given, *self.constants.values(), *state], engine)
 
@@ -246,7 +246,7 @@ class Function:
 
     def _refuse_followed(self, values: Sequence[Any]) -> None:
         """Refuse tensors that PyTorch would differentiate by: no result would remember them."""
-        for x, value in zip(self.inputs, values, strict=True):
+        for x, value in zip(self.inputs, values, strict=False):
             if asks_for_gradient(value):
                 raise FeedError(
                     f"{self.name}: the value for input '{x.name}' has requires_grad=True, and"
@@ -259,7 +259,7 @@ class Function:
     def _take_fast_path(self, engine: Engine, variant: Variant, short: Callable[..., Any]) -> None:
         """Let later calls with arrays of the same kind run their code at once."""
         if variant == EQUAL:
-            equal = self._guard.equal if self._guard else ()
+            equal = self.guard.equal if self.guard else ()
             self._fast_paths[engine] = where_fit([x.type for x in self.inputs], short, equal)
 
     def _results(
@@ -280,12 +280,12 @@ class Function:
         return results
 
     def forget_fast_paths(self) -> None:
-        """See `checking.Function`."""
+        """Make the next call in all its parts."""
         self._fast_paths.clear()
 
     def graph_for(self, values: Sequence[Any]) -> Graph:
-        """See `checking.Function`."""
-        return self.graph(*self._variant_of(values[: len(self.inputs)], embedded()))
+        """The pure graph of a call, given NumPy arrays for its inputs."""
+        return self.graph(*self.variant_of(values[: len(self.inputs)], embedded()))
 
     def _print(self, results: Sequence[Any], engine: Engine) -> None:
         prints = self.program.prints
@@ -293,16 +293,23 @@ class Function:
             value = engine.to_numpy(result)[()]
             DONE[type(effect)](effect.message, value)
 
-    def _completed(self, values: Sequence[Any]) -> Sequence[Any]:
+    def given(self, values: Sequence[Any], engine: Engine) -> list[Any]:
+        """What a call is given, as arrays of the inputs' types: the engine's own, or NumPy's."""
+        values = self.completed(values)
+        return [feed(v, engine) for feed, v in zip(self.feeds, values, strict=True)]
+
+    def completed(self, values: Sequence[Any]) -> Sequence[Any]:
         """The values, and for the last inputs, where none is given, those that they have anyway
         (the learning phase).
         """
+        if len(values) == len(self.inputs):
+            return values
         lacking = self.inputs[len(values) :]
         if lacking and all(hasattr(x, "default") for x in lacking):
             return [*values, *(x.default for x in lacking)]
         names = ", ".join(f"'{x.name}'" for x in self.inputs) or "none"
         raise FeedError(
-            f"{self.name} takes {len(self._feeds)} values ({names}), {len(values)} were given"
+            f"{self.name} takes {len(self.feeds)} values ({names}), {len(values)} were given"
         )
 
     # Variants ------------------------------------------------------------------------------
@@ -310,6 +317,16 @@ class Function:
     def source(self, phase: bool | None = None) -> str:
         """What the engine runs, as text; for learning phase `phase`, if the phase is an input."""
         return compiled(self._guarded(phase), self.engine).source
+
+    def executable(self, engine: Engine, variant: Variant) -> Executable:
+        """The code of a variant, with the dead branches of the learning phase removed."""
+        found = self._executables.get((engine, variant))
+        if found is None:
+            found = compiled(self._guarded(*variant), engine)
+            self._executables[engine, variant] = found
+            for watch in watchers:
+                watch(self)
+        return found
 
     def report(self) -> Any:
         """What each device does in a call, where the function runs on many; or which engines were
@@ -346,36 +363,26 @@ class Function:
         if any(map(has_effects, self.program.nodes)):
             return False
         given = [x if isinstance(x, np.ndarray) else engine.to_numpy(x) for x in values]
-        variant = self._variant_of(given, embedded())
+        variant = self.variant_of(given, embedded())
         if variant not in self._replays:  # kept: what has failed once often fails again
-            try:
-                own = compiled_anew(self.graph(*variant), embedded())
-            except DTypeError:  # what the embedded engine lacks, it can't explain
-                own = None
-            self._replays[variant] = own
-        kept = self._replays[variant]
-        if kept is not None:
-            run(kept, given)
+            self._replays[variant] = compiled_anew(self.graph(*variant), embedded())
+        run(self._replays[variant], given)
         return True
 
-    def _phase_of(self, arguments: Sequence[Any]) -> bool | None:
-        return None if self._phase is None else bool(arguments[self._phase])
-
-    def _variant_of(self, arguments: Sequence[Any], engine: Engine) -> Variant:
+    def variant_of(self, arguments: Sequence[Any], engine: Engine) -> Variant:
         """Which code the values of a call need.
 
         Raises:
             EvaluationError: sizes meet that differ, and neither is 1.
         """
-        phase = self._phase_of(arguments)
-        guard = self._guard
-        if guard is None:
+        phase = None if self.phase is None else bool(arguments[self.phase])
+        if self.guard is None:
             return phase, True
         values = [*arguments, *self.constants.values()]
-        return phase, guard.holds([_shape_of(x, engine) for x in values])
+        return phase, self.guard.holds([_shape_of(x, engine) for x in values])
 
     @cached_property
-    def _guard(self) -> SizeGuard | None:
+    def guard(self) -> SizeGuard | None:
         """What compares sizes of inputs that meet; None, if none do."""
         found = meetings(pure_graph(self.program), len(self.program.inputs))
         return SizeGuard(found) if found else None
@@ -383,9 +390,9 @@ class Function:
     def _guarded(self, phase: bool | None, equal: bool = True) -> Graph:
         """The graph of a variant, which may count on what the guard has compared."""
         graph = self.graph(phase, equal)
-        if not (equal and self._guard):
+        if not (equal and self.guard):
             return graph
-        return Graph(graph.inputs, graph.outputs, self._guard.equal)
+        return Graph(graph.inputs, graph.outputs, self.guard.equal)
 
     def graph(self, phase: bool | None = None, equal: bool = True) -> Graph:
         """The pure graph, with the learning phase and other defaults as constants.
@@ -395,14 +402,20 @@ class Function:
             equal: whether it's for inputs of which all sizes are equal that meet; else one of them
                 may be 1.
         """
-        program: Program = self.program
-        taken = self._guard.equal if equal and self._guard else ()
-        graph = with_equal_sizes(pure_graph(program), taken)
-        known = {n: constant(n.default, n.dtype) for n in program.unfed}
-        if phase is not None and self._phase is not None:
-            node = self.inputs[self._phase]
-            known[node] = constant(int(phase), node.dtype)
+        taken = self.guard.equal if equal and self.guard else ()
+        graph = with_equal_sizes(pure_graph(self.program), taken)
+        known = self.fixed(phase)
         return Graph(graph.inputs, substitute(graph.outputs, known)) if known else graph
+
+    def fixed(self, phase: bool | None) -> dict[Node, Node]:
+        """Constants for what is no value of a call: the learning phase, if it's told, and what
+        isn't given and has a default.
+        """
+        known = {n: constant(n.default, n.dtype) for n in self.program.unfed}
+        if phase is not None and self.phase is not None:
+            node = self.inputs[self.phase]
+            known[node] = constant(int(phase), node.dtype)
+        return known
 
 
 def _shape_of(value: Any, engine: Engine) -> Sequence[int]:

@@ -7,19 +7,17 @@ import json
 import os
 import stat
 from collections import ChainMap
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 
 from .._utils import files
 from .._utils.names import untaken
-from ..engines._base import Engine
 from ..errors import FileFormatError, UncheckedFileWarning, warn
 from ..graph.ir.context import unique_name
 from ..graph.ir.kinds import is_int
-from ..graph.ir.leaves import SOURCE, VARIABLE
-from ..graph.ir.node import NO_ATTRS, Node, Print, Variable, Watch
+from ..graph.ir.node import Node, Print, Variable, Watch
 from ..graph.ir.program import Graph
 from ..graph.ir.rewrite import substitute
 from ..graph.ir.serial import (
@@ -32,15 +30,13 @@ from ..graph.ir.serial import (
     graph_from_data,
     graph_to_data,
 )
-from ..graph.ir.types import TensorType, as_dtype
 from ..graph.passes.annotations import without_custom_gradients
 from ..graph.primitives.control import joined_type
-from ..graph.primitives.random import KEY
 from . import engines
 from .container import CHECKSUM, TEXTS, packed, unpacked
 from .function import Function
 from .pure import with_values
-from .state import Cell, draws, numpy_values
+from .state import draws, numpy_values, stream_of, variable_of
 
 TEXT = "kameleon"  # under this name the file holds the description
 
@@ -139,9 +135,9 @@ def load(path: str | os.PathLike[str]) -> Function:
 
 def _pickled(function: Function) -> tuple[Any, ...]:
     """A function is pickled as it's saved: with the variables' values, without compiled code."""
-    engine = function._engine and function._engine.name
-    told = (engine, function.name, function._as_numpy, function._check)
-    return unpickled, (to_bytes(function), *told)
+    options = function.options
+    engine = options.pop("engine")
+    return unpickled, (to_bytes(function), engine and engine.name, *options.values())
 
 
 copyreg.pickle(Function, _pickled)  # here, as `runtime.function` doesn't import this module
@@ -151,17 +147,12 @@ def unpickled(
     data: bytes, engine: str | None, name: str, as_numpy: bool, check: str | None = None
 ) -> Function:
     """The function that was pickled as these bytes."""
-    return from_bytes(data, engines.load(engine) if engine else None, name, as_numpy, check)
+    runs_on = engines.load(engine) if engine else None
+    return from_bytes(data, engine=runs_on, name=name, as_numpy=as_numpy, check=check)
 
 
-def from_bytes(
-    data: bytes,
-    engine: Engine | None = None,
-    name: str | None = None,
-    as_numpy: bool = True,
-    check: str | None = None,
-) -> Function:
-    """The function that `to_bytes` wrote; see `Function` for the rest."""
+def from_bytes(data: bytes, **options: Any) -> Function:
+    """The function that `to_bytes` wrote; see `Function` for the options."""
     arrays, texts = unpacked(data)
     if TEXT not in texts:
         raise FileFormatError("it holds no function saved by Kameleon")
@@ -172,38 +163,18 @@ def from_bytes(
             UncheckedFileWarning,
         )
     parts = at_place("description", _restored, texts[TEXT], arrays)
-    return at_place(
-        "description",
-        lambda: Function(
-            parts.inputs,
-            parts.outputs,
-            parts.updates,
-            engine=engine,
-            name=name,
-            prints=parts.prints,
-            as_numpy=as_numpy,
-            check=check,
-        ),
-    )
+    return at_place("description", lambda: Function(**parts, **options))
 
 
-class Parts(NamedTuple):
-    """What a function is made of."""
-
-    inputs: Sequence[Node]
-    outputs: Sequence[Node]
-    updates: list[tuple[Variable, Node]]
-    prints: list[Print]
-
-
-def _restored(text: str, arrays: Mapping[str, np.ndarray]) -> Parts:
+def _restored(text: str, arrays: Mapping[str, np.ndarray]) -> dict[str, Any]:
+    """What a function is made of, by the names of its parts."""
     told = json.loads(text)
     version = field(told, "format", int)
     known = (UNTYPED, NUMBERED, FORMAT)
     expect(version in known, f"format {version} is none of {', '.join(map(str, known))}")
     graph = graph_from_data(told.get("graph"), arrays, typed=version != UNTYPED)
     names, variables = _list(told, "inputs", _is_text), _variables(told, arrays)
-    streams = [_stream(*pair) for pair in _list(told, "streams", _is_stream)]
+    streams = [stream_of(*pair) for pair in _list(told, "streams", _is_stream)]
     own = [*variables, *streams]
     expect(len(graph.inputs) == len(names) + len(own), "the graph has other inputs than named")
     inputs = graph.inputs[: len(names)]
@@ -220,15 +191,15 @@ def _restored(text: str, arrays: Mapping[str, np.ndarray]) -> Parts:
     new, shown = roots[outputs : outputs + len(updated)], roots[outputs + len(updated) :]
     for variable, node in zip(updated, new, strict=True):
         joined_type(node.type, variable.type, f"the new value of {str(variable)!a}")
-    return Parts(
-        inputs,
-        roots[:outputs],
-        list(zip(updated, new, strict=True)),
-        [
+    return {
+        "inputs": inputs,
+        "outputs": roots[:outputs],
+        "updates": list(zip(updated, new, strict=True)),
+        "prints": [
             (Watch if i in watched else Print)(text, node)
             for i, (text, node) in enumerate(zip(prints, shown, strict=True))
         ],
-    )
+    }
 
 
 def _list(told: Any, name: str, is_item: Callable[[Any], bool]) -> list[Any]:
@@ -261,20 +232,8 @@ def _variables(told: Any, arrays: Mapping[str, np.ndarray]) -> list[Variable]:
         expect(len(keys) == len(names), "not every variable has an array")
     for key in keys:
         expect(key in arrays, f"the array {key!a} is missing")
-    return [_variable(name, arrays[key]) for name, key in zip(names, keys, strict=True)]
-
-
-def _variable(name: str, value: np.ndarray) -> Variable:
-    type = TensorType(value.shape, as_dtype(value.dtype))
-    made = Variable(VARIABLE, (), NO_ATTRS, type, unique_name(name))
-    made.cell = Cell(np.array(value))
-    return made
-
-
-def _stream(seed: int, drawn: int) -> Node:
-    source = Node(SOURCE, (), {"seed": seed}, KEY)
-    source.__dict__["draws"] = Cell(drawn)
-    return source
+    pairs = zip(names, keys, strict=True)
+    return [variable_of(np.array(arrays[key]), unique_name(name)) for name, key in pairs]
 
 
 def _name_inputs(inputs: tuple[Node, ...], names: list[str], told: Any) -> None:

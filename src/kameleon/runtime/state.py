@@ -29,8 +29,11 @@ import numpy as np
 from .._utils.locks import rlock
 from .._utils.threads import FREE_THREADED, counter
 from ..engines._base import Engine
-from ..graph.ir.node import Node, Variable
+from ..graph.ir.leaves import SOURCE, VARIABLE
+from ..graph.ir.node import NO_ATTRS, Node, Variable
 from ..graph.ir.program import Program
+from ..graph.ir.types import TensorType, as_dtype
+from ..graph.primitives.random import KEY
 from .engines import embedded
 from .updates import SizeGuard
 
@@ -79,6 +82,27 @@ def moved(array: Any, source: Engine, target: Engine, variable: Variable) -> Any
         return target.arranged(source.to_numpy(array), variable)
     found = target.adopt(array)
     return target.from_numpy(source.to_numpy(array)) if found is None else found
+
+
+def variable_of(value: np.ndarray, name: str, type: TensorType | None = None) -> Variable:
+    """A new variable that holds an array, which is its own from now on.
+
+    Args:
+        value: the array.
+        name: of the variable; nobody else has it.
+        type: the array's own, if None.
+    """
+    own = type or TensorType(value.shape, as_dtype(value.dtype))
+    made = Variable(VARIABLE, (), NO_ATTRS, own, name)
+    made.effects, made.cell = (), Cell(value)
+    return made
+
+
+def stream_of(seed: int, drawn: int) -> Node:
+    """A new random stream, from which so many calls have drawn."""
+    source = Node(SOURCE, (), {"seed": seed}, KEY)
+    source.__dict__["draws"] = Cell(drawn)
+    return source
 
 
 def draws(source: Node) -> Cell:

@@ -22,13 +22,10 @@ def check(variable: Variable, value: Node, what: str) -> None:
         ShapeError: the shape of the value, as far as it's known, isn't the variable's.
         DTypeError: the dtype of the value isn't the variable's.
     """
-    own, new = variable.shape, value.shape
-    if len(own) != len(new) or any(
-        d is not None and d != size for d, size in zip(new, own, strict=True)
-    ):
+    if not value.type.accepts(variable.shape):
         raise ShapeError(
-            f"{what}: variable '{variable}' has shape {own}, the new value {new}; they must be"
-            " equal"
+            f"{what}: variable '{variable}' has shape {variable.shape}, the new value"
+            f" {value.shape}; they must be equal"
         )
     if value.dtype != variable.dtype:
         raise DTypeError(
@@ -89,4 +86,4 @@ class SizeGuard:
 def _is_loose(node: Node) -> bool:
     """Whether a size of the node, or of a node in its bodies, is unknown."""
     inner = (n for body in bodies(node) for n in all_nodes(body))
-    return not all(result.type.is_static for n in (node, *inner) for result in n.results)
+    return not all(x.type.is_static for n in (node, *inner) for x in n.results)

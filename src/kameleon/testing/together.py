@@ -17,11 +17,12 @@ from ..engines._base import Engine, Executable
 from ..errors import DTypeError
 from ..graph.gradients import gradients
 from ..graph.ir.node import REGISTRY, Node
-from ..graph.ir.program import Graph, all_dtypes
+from ..graph.ir.program import Graph
 from ..graph.ir.verify import verify
 from ..graph.passes.pipeline import adapted
 from ..graph.passes.simplify import simplify
 from ..graph.primitives.elementwise import add, constant
+from ..graph.primitives.precision import dtypes_in
 from ..graph.primitives.reduce import reduce_sum
 from ..runtime.compiler import run
 from ..runtime.engines import embedded
@@ -104,7 +105,7 @@ def _possible(engine: Engine, uses: Sequence[Posed], native: Native) -> list[Pos
     found = []
     for use in uses:
         graph = _joined([use], native)
-        lacking = {dtype for _, dtype in all_dtypes(graph)} & set(engine.lacks)
+        lacking = {dtype for _, dtype in dtypes_in(graph)} & set(engine.lacks)
         if not lacking:
             found.append(use)
             continue

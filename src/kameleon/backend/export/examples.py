@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...engines._base import Engine
-from ...errors import ArgumentError, DTypeError, FeedError
+from ...errors import ArgumentError, FeedError
 from ...graph.analysis.agreement import agreed_sizes
 from ...graph.ir.node import Node
 from ...graph.ir.program import Graph
@@ -69,10 +68,8 @@ def _fed(program: Stateless, values: Any) -> list[Array]:
     if not isinstance(values, list | tuple):
         raise ArgumentError(_expected_of_verify(program, [values]))
     outer = program.outer
-    parts = list(values if outer is None else outer._inputs.values(values))
-    if len(parts) != len(program.inputs):
-        parts = list(program.function._completed(parts))
-    pairs = zip(program.inputs, parts, strict=True)
+    parts = values if outer is None else outer.entries.values(values)
+    pairs = zip(program.inputs, program.function.completed(parts), strict=True)
     return [np.array(feed_of(x, WHAT)(value, embedded())) for x, value in pairs]
 
 
@@ -100,23 +97,15 @@ Compute = Callable[..., list[Array]]
 
 
 def _reference(program: Stateless) -> Compute:
-    """What NumPy computes; the function's own engine, for dtypes that NumPy lacks."""
-    graph = program.pure().graph
-    engine: Engine = embedded()
-    try:
-        executable = compiled(graph, engine)
-    except DTypeError:
-        engine = program.function.engine
-        if engine is embedded():
-            raise
-        executable = compiled(graph, engine)
+    """What NumPy computes."""
+    executable = compiled(program.pure().graph, embedded())
     state = [*program.values, *program.keys]
     count = len(program.function.outputs) + len(program.updated)
 
     def compute(given: Sequence[Array], named: bool = False) -> list[Array]:
         arguments = [np.array(x) for x in given] + state
         found = run(executable, arguments) if named else executable(arguments)
-        return [np.asarray(engine.to_numpy(x)) for x in found[:count]]
+        return [np.asarray(x) for x in found[:count]]
 
     return compute
 
@@ -171,7 +160,7 @@ def roots_of(program: Stateless) -> list[list[Any]]:
     """For each axis of each input its size; or, if it's unknown, what equal ones have in common."""
     function = program.function
     graph = function.graph(equal=False)
-    guard = function._guard
+    guard = function.guard
     sizes = agreed_sizes(Graph(graph.inputs, graph.outputs, guard.equal if guard else ()))
     inputs = graph.inputs[: len(program.inputs)]
     return [[sizes.of(x, axis) for axis in range(len(x.shape))] for x in inputs]
@@ -218,12 +207,12 @@ def _drawn(
         for x, shape in zip(program.inputs, sizes, strict=True)
     ]
     outer = program.outer
-    if outer is None or outer._inputs.plain:
+    if outer is None or outer.entries.plain:
         return drawn
     from ..sparse import feed_parts
 
     place = 0
-    for x in outer._inputs.sparse:
+    for x in outer.entries.sparse:
         if x is not None:
             shape = [2 + number if d is None else d for d in x.shape]
             dense = random.uniform(*kind[0], shape) * random.integers(0, 2, shape)

@@ -20,8 +20,6 @@ from importlib.util import find_spec
 from types import ModuleType
 from typing import Any, Literal, NamedTuple
 
-import numpy as np
-
 from ..._utils import files
 from ..._utils.suggestions import suggestion
 from ..._utils.tracebacks import boundary
@@ -98,13 +96,14 @@ def export(
         The calls that it's verified by.
     """
     chosen = _chosen(path, format)
-    target = _target(path, chosen)
+    _target(path, chosen)  # before a library is loaded
     module = _module(chosen)
     _check_options(chosen, module, options)
     program = AtOneMoment(function, "export")
     given: Given = False if verify is False else examples.examples_of(program, verify)
-    make = partial(module.write, program, **options)
-    return _written(program, chosen, target, make, module.RELOAD, given)
+    return write(
+        program, path, chosen, partial(module.write, program, **options), module.RELOAD, given
+    )
 
 
 def write(
@@ -115,12 +114,12 @@ def write(
     reload: str,
     given: Given = None,
 ) -> list[Checked]:
-    """Write a file in a format that no row of the table has.
+    """Write a draft, verify it, and let it take its target's place.
 
     Args:
         program: what gives the same.
         path: of the file.
-        chosen: the format.
+        chosen: the format; it needn't be a row of the table.
         make: writes the file to a path.
         reload: Python code that defines `load`: see `export`.
         given: what it's verified by.
@@ -128,18 +127,7 @@ def write(
     Returns, raises:
         As `export`.
     """
-    return _written(program, chosen, _target(path, chosen), make, reload, given)
-
-
-def _written(
-    program: Stateless,
-    chosen: Format,
-    target: str,
-    make: Callable[[str], None],
-    reload: str,
-    given: Given,
-) -> list[Checked]:
-    """Write a draft, verify it, and let it take its target's place."""
+    target = _target(path, chosen)
     with _draft(target) as draft:
         made = os.path.join(draft, os.path.basename(target))
         make(made)
@@ -155,17 +143,10 @@ class AtOneMoment(Stateless):
 
     def __init__(self, function: Any, what: str):
         super().__init__(function, what)
-        self._values, self._keys = super().values, super().keys
+        self._held = super().values, super().keys
 
-    @property
-    def values(self) -> list[np.ndarray]:
-        """See `Stateless`."""
-        return self._values
-
-    @property
-    def keys(self) -> list[np.ndarray]:
-        """See `Stateless`."""
-        return self._keys
+    values = property(lambda self: self._held[0])
+    keys = property(lambda self: self._held[1])
 
 
 # What was asked for ------------------------------------------------------------------------------

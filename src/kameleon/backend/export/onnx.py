@@ -17,7 +17,7 @@ from ...engines.onnxruntime.model import LATER, OPSET, Writer, operators, typed
 from ...errors import FOREIGN, ArgumentError, EngineError, UnsupportedError
 from ...graph.analysis.agreement import agreed_sizes
 from ...graph.ir.node import Node
-from ...graph.ir.program import Graph, bodies, depth
+from ...graph.ir.program import Graph, all_nodes, depth
 from ...graph.ir.sizes import Sizes
 from ...graph.primitives.elementwise import add, constant
 from ...runtime.compiler import prepared
@@ -150,21 +150,19 @@ def _graph(program: Stateless) -> Graph:
 # What ONNX can't hold ----------------------------------------------------------------------------
 
 
-def _refuse(graph: Graph, engine: ModelEngine, inside: bool = False) -> None:
+def _refuse(graph: Graph, engine: ModelEngine) -> None:
     """
     Raises:
         UnsupportedError: there's a node that a model can't hold.
     """
-    for node in graph.nodes:
+    for node in all_nodes(graph):
         why = engine.refusal(node)
         if node.primitive.host_callback:
             why = "a model can't call Python"
-        elif why is None and not inside and engine.deepest and depth(node) > engine.deepest:
+        elif why is None and engine.deepest and depth(node) > engine.deepest:
             why = f"more than {engine.deepest} loops and conditions lie within one another"
         if why is not None:
             raise UnsupportedError(refusal("ONNX", node, why))
-        for body in bodies(node):
-            _refuse(body, engine, inside=True)
 
 
 # The model ---------------------------------------------------------------------------------------

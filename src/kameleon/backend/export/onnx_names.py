@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
 import onnx
 
-from ..._utils.names import untaken
+from ..._utils.names import identifier, untaken
 from ..interop.pure import KEY, Stateless
 
 
@@ -43,9 +42,7 @@ def names_of(program: Stateless) -> Names:
     taken: set[str] = set()
 
     def given(wanted: str) -> str:
-        plain = re.sub(r"\W", "_", wanted, flags=re.ASCII)
-        plain = f"_{plain}" if not plain or plain[0].isdigit() else plain
-        name = untaken(plain, taken)
+        name = untaken(identifier(wanted), taken)
         taken.add(name)
         return name
 

@@ -8,7 +8,6 @@ from typing import Any
 import tensorflow as tf
 
 from ...errors import UnsupportedError
-from ...graph.ir.node import Node
 from ...graph.ir.program import Graph, all_nodes
 from ..interop.pure import Stateless
 from ..interop.tensorflow_module import Module, is_called_back, specs_of, unique_names
@@ -102,12 +101,7 @@ def refuse_calls(graph: Graph, title: str) -> None:
     Raises:
         UnsupportedError: names the node and its line.
     """
-    for node in all_nodes(graph):
-        if is_called_back(node):
-            raise UnsupportedError(refusal(title, node, _why(node)))
-
-
-def _why(node: Node) -> str:
-    if node.primitive.host_callback:
-        return "it's a function of Python's"
-    return "it's computed by a kernel of Kameleon's"
+    for node in filter(is_called_back, all_nodes(graph)):
+        python = node.primitive.host_callback
+        why = "a function of Python's" if python else "computed by a kernel of Kameleon's"
+        raise UnsupportedError(refusal(title, node, f"it's {why}"))

@@ -21,7 +21,7 @@ import jax
 import numpy as np
 from jax import export, lax
 
-from ..._utils.names import untaken
+from ..._utils.names import distinct
 from ...engines.jax.arrays import in_64_bits
 from ...errors import ArgumentError, EngineError, UnsupportedError
 from ...graph.analysis.agreement import agreed_sizes
@@ -101,9 +101,7 @@ def write(
 def _serialised(
     program: Stateless, graph: Graph, sizes: list[tuple[Any, ...]], platforms: tuple[str, ...]
 ) -> bytes:
-    names = list(program.names)
-    for _ in program.sources:
-        names.append(untaken(KEY, names))
+    names = distinct([*program.names, *[KEY] * len(program.sources)])
     try:
         traced = SymbolicTraced(Pure(graph), "export")
     except EngineError as error:

@@ -124,7 +124,7 @@ class Program(torch.nn.Module):
     def __init__(self, program: Stateless):
         super().__init__()
         self._run = traced(program.pure(equal=True).graph, torch.device("cpu"), program.name)
-        self._guard = program.function._guard
+        self._guard = program.function.guard
         self._fixed = [x.shape for x in program.function.constants.values()]
         self._names = names_of(program)
         self._variables = len(program.variables)

@@ -6,8 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..._utils.tracebacks import boundary
-from ...config import ENGINES, installed
-from ...errors import MissingLibraryError
+from ...config import require
 from .pure import Stateless
 
 
@@ -57,10 +56,7 @@ def to_jax(function: Any) -> tuple[Callable[..., tuple[Any, dict[str, Any]]], di
     [[14.]
      [14.]]
     """
-    if not installed("jax"):
-        raise MissingLibraryError(
-            f"to_jax: JAX isn't installed: pip install {ENGINES['jax'].requirement}"
-        )
+    require("jax", "to_jax")
     from .jax_function import Runner
 
     found = Runner(Stateless(function, "to_jax"))

@@ -42,7 +42,7 @@ class Runner:
     def __init__(self, program: Stateless):
         self._program = program
         self._name = f"to_jax({program.name})"
-        self._feeds = program.function._feeds
+        self._feeds = program.function.feeds
         self._outer: BackendFunction[Any] | None = program.outer
         self._keys = program.keys
         self._made: dict[Any, Program] = {}
@@ -98,9 +98,7 @@ class Runner:
         """Arrays for the inputs, and the learning phase, if it's a number."""
         if not isinstance(inputs, list | tuple):
             inputs = [inputs]
-        given = self._apart(inputs)
-        if len(given) != len(self._feeds):
-            given = list(self._program.function._completed(given))
+        given = self._program.function.completed(self._apart(inputs))
         triples = zip(self._program.inputs, self._feeds, given, strict=True)
         values = [self._fed(x, feed, value) for x, feed, value in triples]
         place = self._program.phase
@@ -112,7 +110,7 @@ class Runner:
         """A value for each part of sparse inputs, and for each other input."""
         if self._outer is None:
             return list(inputs)
-        outer = self._outer._inputs
+        outer = self._outer.entries
         if len(inputs) != len(outer.sparse) or not any(isinstance(x, sparse.BCOO) for x in inputs):
             return list(outer.values(inputs))
         values: list[Any] = []

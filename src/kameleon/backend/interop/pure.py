@@ -17,12 +17,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..._utils.names import untaken
+from ..._utils.names import distinct
 from ...engines._base import Engine
 from ...errors import ArgumentError
 from ...graph.gradients import pullback
 from ...graph.ir.leaves import CONSTANT, input_node
-from ...graph.ir.node import ITEM, Node, Variable, dependents, walk
+from ...graph.ir.node import ITEM, Node, dependents, walk
 from ...graph.ir.program import Graph
 from ...graph.ir.rewrite import closed
 from ...graph.primitives.constants import known_number
@@ -192,9 +192,9 @@ class Stateless:
         self.function, self.name = function, function.name
         self.inputs, self.variables = list(function.inputs), program.variables
         self.sources = program.sources
-        self.names = list(_names(self.variables))
+        self.names = distinct(v.name.rpartition(":")[0] for v in self.variables)
         self.updated = {self.variables.index(v): i for i, (v, _) in enumerate(program.updates)}
-        self.phase = function._phase
+        self.phase = function.phase
         self._pure: dict[tuple[bool | None, bool], Pure] = {}
 
     def pure(self, phase: bool | None = None, equal: bool = False) -> Pure:
@@ -232,7 +232,7 @@ class Stateless:
     def rebuilt(self, outputs: Sequence[Any]) -> Any:
         """Outputs in the nest of lists, tuples and dicts that the function gives them in."""
         found = list(outputs)
-        return found if self.outer is None else self.outer._leaves.rebuild(found)
+        return found if self.outer is None else self.outer.leaves.rebuild(found)
 
     @property
     def paths(self) -> list[str]:
@@ -275,13 +275,3 @@ def _leaves(nest: Any, path: str = "") -> Iterator[tuple[Any, str]]:
             yield from _leaves(value, path)
     else:
         yield nest, path
-
-
-def _names(variables: Sequence[Variable]) -> Iterator[str]:
-    """A name for each variable: its own, with a number where that is taken."""
-    taken: set[str] = set()
-    for variable in variables:
-        own = variable.name.rpartition(":")[0]
-        name = untaken(own, taken)
-        taken.add(name)
-        yield name

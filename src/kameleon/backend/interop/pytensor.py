@@ -10,8 +10,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from ..._utils.tracebacks import boundary
-from ...config import ENGINES, installed
-from ...errors import ArgumentError, MissingLibraryError
+from ...config import require
+from ...errors import ArgumentError
 from ...graph.ir.leaves import SOURCE
 from ...graph.ir.node import Node, Variable
 from ...graph.ir.program import Program
@@ -66,10 +66,7 @@ def to_pytensor(tensors: Any, inputs: Any = ()) -> Any:
     >>> y.eval({x_in: np.ones((1, 2), 'float32')}, mode='FAST_COMPILE').round(3)
     array([[0.995]], dtype=float32)
     """
-    if not installed("theano"):
-        raise MissingLibraryError(
-            f"to_pytensor: PyTensor isn't installed: pip install {ENGINES['theano'].requirement}"
-        )
+    require("theano", "to_pytensor")
     several = isinstance(tensors, list | tuple)
     outputs = [_tensor(x, "tensors") for x in (tensors if several else [tensors])]
     given = _given(inputs)

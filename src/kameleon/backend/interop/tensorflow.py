@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..._utils.tracebacks import boundary
-from ...config import ENGINES, installed
+from ...config import require
 from ...config.external import others_can_read
-from ...errors import MissingLibraryError
 from .pure import Stateless
 
 if TYPE_CHECKING:
@@ -53,11 +52,7 @@ def to_tensorflow(function: Any) -> Module:
     >>> [v.name for v in module.trainable_variables]
     ['w:0']
     """
-    if not installed("tensorflow"):
-        requirement = ENGINES["tensorflow"].requirement
-        raise MissingLibraryError(
-            f"to_tensorflow: TensorFlow isn't installed: pip install {requirement}"
-        )
+    require("tensorflow", "to_tensorflow")
     with others_can_read():
         from .tensorflow_module import Module
 

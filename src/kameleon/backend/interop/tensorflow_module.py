@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from ..._utils.names import untaken
+from ..._utils.names import distinct
 from ..._utils.tracebacks import boundary
 from ...engines.tensorflow.control import BORROWED, is_own
 from ...errors import FeedError
@@ -169,10 +169,7 @@ def specs_of(program: Stateless) -> list[Any]:
 
 def unique_names(names: Sequence[str]) -> list[str]:
     """Names as TensorFlow takes them, with numbers where they are taken."""
-    found: dict[str, None] = {}
-    for name in map(_identifier, names):
-        found[untaken(name, found)] = None
-    return list(found)
+    return distinct(map(_identifier, names))
 
 
 def is_called_back(node: Node) -> bool:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..._utils.tracebacks import boundary
-from ...config import ENGINES, installed
-from ...errors import MissingLibraryError
+from ...config import require
 
 if TYPE_CHECKING:
     from .torch_module import FunctionModule
@@ -58,10 +57,7 @@ def to_torch(function: Any) -> FunctionModule:
     tensor([[1.],
             [1.]])
     """
-    if not installed("torch"):
-        raise MissingLibraryError(
-            f"to_torch: PyTorch isn't installed: pip install {ENGINES['torch'].requirement}"
-        )
+    require("torch", "to_torch")
     from .torch_module import FunctionModule
 
     return FunctionModule(function)

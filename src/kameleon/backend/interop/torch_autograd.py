@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 import torch
 
-from ...engines._base import Executable
 from ...engines.torch.engine import TorchEngine
 from ...graph.gradients import pullback
 from ...graph.ir.leaves import input_node
@@ -58,8 +57,6 @@ class Differentiable:
         self.pure, self.what = pure, what
         floats = self.pure.differentiable[1]
         self._all = tuple(x and (outputs is None or i < outputs) for i, x in enumerate(floats))
-        self._executables: dict[torch.device, Executable] = {}
-        self._followed: dict[torch.device, Callable[..., Sequence[Tensor]]] = {}
         self._made: dict[Any, Any] = {}
         # By inputs that ask for gradients: the outputs that had a cotangent last time.
         self._expected: dict[Flags, Flags] = {}
@@ -90,23 +87,12 @@ class Differentiable:
         device = tensors[0].device if tensors else torch.device("cpu")
         mixed = torch.is_autocast_enabled(device.type) if device.type != "meta" else False
         with torch.autocast(device.type, enabled=False) if mixed else nullcontext():
+            graph = self.pure.graph
             if is_followed(tensors):
-                return self._as_followed(device)(*tensors)
-            return run(self._compiled(device), tensors)
-
-    def _compiled(self, device: torch.device) -> Executable:
-        found = self._executables.get(device)
-        if found is None:
-            made = compiled(self.pure.graph, _engine(device))
-            found = self._executables.setdefault(device, made)
-        return found
-
-    def _as_followed(self, device: torch.device) -> Callable[..., Sequence[Tensor]]:
-        found = self._followed.get(device)
-        if found is None:
-            made = traced(self.pure.graph, device, self.what)
-            found = self._followed.setdefault(device, made)
-        return found
+                call = self._kept((traced, device), lambda: traced(graph, device, self.what))
+                return call(*tensors)  # type: ignore[no-any-return]
+            code = self._kept((compiled, device), lambda: compiled(graph, _engine(device)))
+            return run(code, tensors)
 
     # Differentiating -------------------------------------------------------------------------
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 
-from ..._utils.names import untaken
+from ..._utils.names import distinct, identifier
 from ..._utils.tracebacks import hide
 from ...engines.torch.tensors import TORCH, shared
 from ...errors import DTypeError, FeedError, ShapeError
@@ -117,7 +116,7 @@ class Plan:
 
     def _is_equal(self, tensors: Sequence[Tensor]) -> bool:
         """Whether all sizes of inputs are equal that meet."""
-        guard = self.stateless.function._guard
+        guard = self.stateless.function.guard
         if guard is None:
             return True
         shapes: list[Sequence[int]] = [x.shape for x in tensors[: len(self.places)]]
@@ -159,17 +158,9 @@ def names_of(program: Stateless) -> list[str]:
     """Names of parameters and buffers, for variables and then for random streams: letters, digits
     and '_'; no attribute of a module is called so.
     """
-    return list(_names([*program.names, *[KEY] * len(program.sources)]))
-
-
-def _names(wishes: Sequence[str]) -> Iterator[str]:
-    taken = set(dir(FunctionModule)) | set(FunctionModule.__annotations__) | set(vars(_EMPTY))
-    for wish in wishes:
-        plain = re.sub(r"\W", "_", wish, flags=re.ASCII) or "_"
-        plain = f"_{plain}" if plain[0].isdigit() else plain
-        name = untaken(plain, taken)
-        taken.add(name)
-        yield name
+    wishes = [*program.names, *[KEY] * len(program.sources)]
+    taken = (*dir(FunctionModule), *FunctionModule.__annotations__, *vars(_EMPTY))
+    return distinct(map(identifier, wishes), taken)
 
 
 _EMPTY = torch.nn.Module()

@@ -16,7 +16,7 @@ from ..._utils.locks import lock
 from ...errors import RecompilationWarning, warn
 from ...graph.analysis.meetings import meeting_themselves
 from ...graph.ir.node import Node
-from ...graph.ir.program import Graph, all_nodes
+from ...graph.ir.program import Graph, all_nodes, bodies
 from ...graph.ir.text import text_of
 from ...graph.ir.types import BFLOAT16, FLOAT16
 from ...graph.primitives.precision import has_dtype
@@ -246,7 +246,10 @@ def number(value: Any) -> Any:
 
 
 def _large_constants(graph: Graph) -> list[Node]:
-    found = dict.fromkeys(filter(is_large, all_nodes(graph)))
+    found = {n: None for n in graph.nodes if is_large(n)}
+    for node in graph.nodes:
+        for body in bodies(node):
+            found.update(dict.fromkeys(_large_constants(body)))
     if has_dtype(graph, (FLOAT16, BFLOAT16)) or meeting_themselves(graph):
         found[NOTHING] = None
     return list(found)

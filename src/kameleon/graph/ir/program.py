@@ -137,6 +137,14 @@ def all_dtypes(graph: Graph) -> Iterator[tuple[Node, DType]]:
             yield from ((node, result.dtype) for result in node.results)
 
 
+def all_nodes(graph: Graph) -> Iterator[Node]:
+    """The nodes of a graph, and those of its bodies."""
+    for node in graph.nodes:
+        yield node
+        for body in bodies(node):
+            yield from all_nodes(body)
+
+
 def depth(node: Node) -> int:
     """How many loops and conditions lie within one another, this node being the first."""
     return max((1 + body.depth for body in bodies(node)), default=0)

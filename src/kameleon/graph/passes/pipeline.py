@@ -13,8 +13,8 @@ from typing import NamedTuple, Protocol
 
 from ...errors import DTypeError
 from ..ir.node import Node
-from ..ir.program import Graph, all_dtypes
-from ..primitives.precision import has_dtype
+from ..ir.program import Graph
+from ..primitives.precision import dtypes_in, has_dtype
 from .carriers import in_carriers
 from .half import half_in_single
 from .loops import with_steps
@@ -151,7 +151,7 @@ def _last(graph: Graph, found: Iterable[tuple[Pass, Graph]]) -> Graph:
 
 
 def _check_dtypes(graph: Graph, engine: Declared) -> None:
-    for node, dtype in all_dtypes(graph):
+    for node, dtype in dtypes_in(graph):
         if dtype in engine.lacks:
             raise DTypeError(
                 f"{engine.title} doesn't compute with {dtype}: "

@@ -20,7 +20,6 @@ import numpy as np
 
 from ..._utils.locks import rlock
 from ...engines._base import Chooser, Engine
-from ..compiler import compiled
 from ..engines import embedded, load, loaded
 from . import memory
 from .report import Report
@@ -84,9 +83,9 @@ class Choice:
             engine = self.engine
         if self.state is SETTLED:
             function.settle(self._auto, engine)
-            return function._call(values, engine)
+            return function.call_on(engine, values)
         began = time.perf_counter()
-        results = function._call(values, engine)
+        results = function.call_on(engine, values)
         now = time.perf_counter()
         self.calls += 1
         if self.calls:
@@ -141,10 +140,7 @@ class Choice:
 
     def _example_of(self, values: Sequence[Any]) -> list[Any]:
         """Copies of values as arrays, which are kept as an example."""
-        function = self.function
-        given = function._completed(values) if len(values) != len(function._feeds) else values
-        pairs = zip(function._feeds, given, strict=True)
-        arrays = [feed(value, self.engine) for feed, value in pairs]
+        arrays = self.function.given(values, self.engine)
         self.example = [
             x.copy() if isinstance(x, np.ndarray) else self.engine.to_numpy(x) for x in arrays
         ]
@@ -177,13 +173,11 @@ class Choice:
 
     def prepare(self, function: Function, engine: Engine) -> None:
         """Make the function's code for an engine, and run it once with copies of the state."""
-        variant = function._variant_of(self.example, embedded())
-        executable = compiled(function._guarded(*variant), engine)
+        executable = function.executable(engine, function.variant_of(self.example, embedded()))
         state = function.state.values(embedded())
         count = len(function.program.variables)
         own = [engine.from_numpy(np.array(x)) for x in state[:count]]
         executable([*self.example, *function.constants.values(), *own, *state[count:]])
-        function._executables.setdefault((engine, variant), executable)
 
     def report(self) -> Report:
         """What is known."""

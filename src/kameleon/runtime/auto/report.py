@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
-from ..._utils.tables import Part, Table, html, text
+from ..._utils.tables import Part, Shown, Table
 from .trial import Candidate
 
 
-class Report(NamedTuple):
+@dataclass(frozen=True)
+class Report(Shown):
     """Which engine serves a function, and what is known of the others.
 
     Attributes:
@@ -35,13 +37,7 @@ class Report(NamedTuple):
     @property
     def data(self) -> dict[str, Any]:
         """All of it as what JSON has."""
-        return {**self._asdict(), "candidates": [c.data for c in self.candidates]}
-
-    def __str__(self) -> str:
-        return text(self._parts())
-
-    def _repr_html_(self) -> str:
-        return html(self._parts())
+        return {**vars(self), "candidates": [c.data for c in self.candidates]}
 
     def _parts(self) -> list[Part]:
         parts: list[Part] = [

@@ -16,7 +16,7 @@ from ...graph.primitives.call import call
 from ...graph.primitives.elementwise import cast, constant
 from ...graph.primitives.filling import full_like
 from .failures import kept, marked
-from .library import Library
+from .library import Library, listed
 from .results import Place, ResultError, Results
 
 
@@ -239,8 +239,17 @@ class Pull(Comparable):
 
     def __call__(self, *arrays: Any) -> list[Any]:
         xs, gs = arrays[: self.count], arrays[self.count :]
-        pairs = list(zip(self.numbers, gs, strict=True))
-        return list(self.library.pull(self.function, xs, pairs, self.wanted))
+
+        def part(*values: Any) -> list[Any]:
+            """The results that have a cotangent, as a function of what wants one."""
+            given = list(xs)
+            for i, value in zip(self.wanted, values, strict=True):
+                given[i] = value
+            found = listed(self.function(*given))
+            return [found[i] for i in self.numbers]
+
+        held = [x for i, x in enumerate(xs) if i not in self.wanted]
+        return list(self.library.pull(part, [xs[i] for i in self.wanted], gs, held))
 
 
 def _name(function: Any) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-from ...config import ENGINES, installed
-from ...errors import ArgumentError, MissingLibraryError
+from ...config import require
+from ...errors import ArgumentError
 from .library import Library
 
 NAMES = ("numpy", "tensorflow", "torch", "jax")
@@ -25,8 +25,7 @@ def library_named(name: str) -> Library:
     name = ALIASES.get(name, name)
     if name not in NAMES:
         raise ArgumentError(f"call: library must be one of {', '.join(NAMES)}, not {name!r}")
-    if name in ENGINES and not installed(name):
-        raise MissingLibraryError(f"call: {name} isn't installed: {ENGINES[name].install}")
+    require(name, "call")
     found: Library = import_module(f"{__package__}.of_{name}").library
     return found
 

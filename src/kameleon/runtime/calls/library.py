@@ -13,6 +13,7 @@ from ...graph.ir.types import TensorType
 from .results import Results
 
 Function = Callable[..., Any]
+Values = Sequence[Any]
 
 
 class Library(ABC):
@@ -49,20 +50,14 @@ class Library(ABC):
         """What a function has given, as an array of the library, for compiled code."""
         return value
 
-    def pull(
-        self,
-        function: Function,
-        xs: Sequence[Any],
-        gs: Sequence[tuple[int, Any]],
-        wanted: Sequence[int],
-    ) -> Sequence[Any]:
-        """The cotangents of some arguments of a function, by the library's differentiation.
+    def pull(self, function: Function, xs: Values, gs: Values, held: Values) -> Values:
+        """The cotangents of a function's arguments, by the library's differentiation.
 
         Args:
-            function: of the library's arrays.
-            xs: its arguments.
-            gs: numbers of results, with their cotangents.
-            wanted: the numbers of the arguments, which are of floats.
+            function: of the library's arrays; it gives a list of results.
+            xs: its arguments, which are of floats.
+            gs: the results' cotangents.
+            held: what else the function computes with.
         """
         raise UnsupportedError(f"{self.title} differentiates nothing")
 

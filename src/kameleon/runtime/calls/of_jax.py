@@ -10,7 +10,7 @@ import numpy as np
 
 from ...engines.jax.arrays import X64
 from ...graph.ir.types import TensorType, as_dtype
-from .library import Function, Library, listed
+from .library import Function, Library, Values
 from .results import Results
 
 _LIKE: Any = jax.ShapeDtypeStruct
@@ -45,24 +45,10 @@ class JaxLibrary(Library):
         """See `Library.own`."""
         return jax.numpy.asarray(value)
 
-    def pull(
-        self,
-        function: Function,
-        xs: Sequence[Any],
-        gs: Sequence[tuple[int, Any]],
-        wanted: Sequence[int],
-    ) -> Sequence[Any]:
+    def pull(self, function: Function, xs: Values, gs: Values, held: Values) -> Values:
         """See `Library.pull`."""
-
-        def part(*values: Any) -> list[Any]:
-            given = list(xs)
-            for i, value in zip(wanted, values, strict=True):
-                given[i] = value
-            found = listed(function(*given))
-            return [found[i] for i, _ in gs]
-
-        _, back = jax.vjp(part, *(xs[i] for i in wanted))
-        return list(back([g for _, g in gs]))
+        _, back = jax.vjp(function, *xs)
+        return list(back(list(gs)))
 
 
 library = JaxLibrary()

@@ -11,7 +11,7 @@ import tensorflow as tf
 from ...engines._exchange import numpy_view
 from ...engines.tensorflow.arrays import eager
 from ...graph.ir.types import DTYPES, TensorType
-from .library import Function, Library, listed
+from .library import Function, Library, Values
 from .results import Results
 
 ZERO = tf.UnconnectedGradients.ZERO
@@ -49,27 +49,18 @@ class TensorflowLibrary(Library):
         """See `Library.own`."""
         return tf.ensure_shape(value, type.shape)
 
-    def pull(
-        self,
-        function: Function,
-        xs: Sequence[Any],
-        gs: Sequence[tuple[int, Any]],
-        wanted: Sequence[int],
-    ) -> Sequence[Any]:
+    def pull(self, function: Function, xs: Values, gs: Values, held: Values) -> Values:
         """See `Library.pull`."""
-        given = list(xs)
         with tf.GradientTape() as tape:
-            for i in wanted:  # a tensor of its own for each argument, which may be given twice
-                given[i] = tf.identity(xs[i])
-                tape.watch(given[i])
-            found = listed(function(*given))
-            outputs = [tf.convert_to_tensor(found[i]) for i, _ in gs]
-        sources, cotangents = [given[i] for i in wanted], [g for _, g in gs]
+            # A tensor of its own for each argument, which may be given twice.
+            sources = list(map(tf.identity, xs))
+            tape.watch(sources)
+            outputs = list(map(tf.convert_to_tensor, function(*sources)))
         if tf.executing_eagerly():
-            parts = tape.gradient(outputs, sources, cotangents, ZERO)
+            parts = tape.gradient(outputs, sources, list(gs), ZERO)
         else:  # where a graph is built, nothing may be recorded
-            parts = tf.gradients(outputs, sources, cotangents, unconnected_gradients=ZERO)
-        return [_dense(p, given[i]) for p, i in zip(parts, wanted, strict=True)]
+            parts = tf.gradients(outputs, sources, list(gs), unconnected_gradients=ZERO)
+        return [_dense(p, x) for p, x in zip(parts, sources, strict=True)]
 
 
 def _dense(part: Any, x: Any) -> Any:

@@ -14,7 +14,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 
 from ...errors import ArgumentError
 from ...graph.ir.types import DTYPES, TensorType
-from .library import Function, Library, listed
+from .library import Function, Library, Values
 from .results import Results
 
 TORCH: dict[str, torch.dtype] = {name: getattr(torch, name) for name in DTYPES}
@@ -67,26 +67,16 @@ class TorchLibrary(Library):
         """See `Library.own`. Memory of its own: what's compiled writes into results in place."""
         return torch.as_tensor(value).detach().clone(memory_format=torch.contiguous_format)
 
-    def pull(
-        self,
-        function: Function,
-        xs: Sequence[Any],
-        gs: Sequence[tuple[int, Any]],
-        wanted: Sequence[int],
-    ) -> Sequence[Any]:
+    def pull(self, function: Function, xs: Values, gs: Values, held: Values) -> Values:
         """See `Library.pull`. Where an argument asks for gradients, this is differentiated, too."""
-        nested = torch.is_grad_enabled() and any(
-            x.requires_grad for x in (*xs, *(g for _, g in gs))
-        )
+        asking = any(x.requires_grad for x in (*xs, *gs, *held))
+        nested = torch.is_grad_enabled() and asking
         with torch.enable_grad():
-            given = list(xs)
-            for i in wanted:  # a tensor of its own for each argument, which may be given twice
-                x = xs[i]
-                given[i] = x.view_as(x) if nested and x.requires_grad else x.detach()
-                given[i].requires_grad_()
-            found = listed(function(*given))
-            pairs = [(found[i], g) for i, g in gs if found[i].requires_grad]
-            leaves = [given[i] for i in wanted]
+            # A tensor of its own for each argument, which may be given twice.
+            leaves = [x.view_as(x) if nested and x.requires_grad else x.detach() for x in xs]
+            for x in leaves:
+                x.requires_grad_()
+            pairs = [(y, g) for y, g in zip(function(*leaves), gs, strict=True) if y.requires_grad]
             if not pairs:
                 return [torch.zeros_like(x) for x in leaves]
             parts = torch.autograd.grad(

@@ -8,6 +8,7 @@ import math
 import os
 from collections import defaultdict
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -62,6 +63,7 @@ class Entry(NamedTuple):
         return f"{os.path.basename(self.filename)}:{self.line}  {written}".rstrip()
 
 
+@dataclass(frozen=True)
 class Profile(Shown):
     """What a call takes, part by part. It prints as a table, also in a notebook.
 
@@ -77,19 +79,14 @@ class Profile(Shown):
         graph: what ran, before any pass: with the learning phase that was given.
     """
 
-    def __init__(
-        self,
-        engine: Engine,
-        seconds: tuple[float, float],
-        peak: Peak,
-        limit: float,
-        entries: Sequence[Entry],
-        by_key: Mapping[str, Mapping[str, float]],
-        graph: Graph,
-    ):
-        self.engine, (self.seconds, self.clocked) = engine.title, seconds
-        self.peak, self.limit = peak, limit
-        self.entries, self.by_key, self.graph = entries, by_key, graph
+    engine: str
+    seconds: float
+    clocked: float
+    peak: Peak
+    limit: float
+    entries: Sequence[Entry]
+    by_key: Mapping[str, Mapping[str, float]]
+    graph: Graph
 
     def by(self, key: Callable[[Entry], str]) -> dict[str, float]:
         """The seconds of entries by something that they have in common, most of them first."""
@@ -194,7 +191,7 @@ def profile(graph: Graph, values: Sequence[Any], engine: Engine) -> Profile:
             known = {} if math.isnan(entry.bytes) else {"bytes": entry.bytes}
             by_key[key_of[timing.node]] = {"seconds": entry.seconds, **known}
     least = limit(lowered, arrays, reached)
-    return Profile(engine, (seconds, clocked), reached, least, entries, by_key, graph)
+    return Profile(engine.title, seconds, clocked, reached, least, entries, by_key, graph)
 
 
 def keyed(graph: Graph, around: str = "") -> Iterator[tuple[Node, str]]:

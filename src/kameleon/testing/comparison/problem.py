@@ -10,13 +10,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ...backend.functions import BackendFunction
+from ...backend.functions import BackendFunction, built
 from ...errors import ArgumentError, FeedError, GradientError
 from ...graph.gradients import gradients
 from ...graph.ir.node import Node
 from ...graph.ir.program import Graph, Program, collect
 from ...graph.ir.rewrite import closed, substitute
-from ...graph.primitives.elementwise import constant
 from ...runtime.engines import embedded
 from ...runtime.feeds import feed_of
 from ...runtime.function import Function
@@ -54,7 +53,8 @@ def problem_of(subject: Any, feeds: Any, wrt: Sequence[Node] | None) -> Problem:
     state = function.state.values(embedded())
     values = [*given, *function.constants.values(), *state]
     first = len(program.inputs)
-    graph, names = _graph(program, _fixed(function, given), wrt)
+    phase = None if function.phase is None else bool(given[function.phase])
+    graph, names = _graph(program, function.fixed(phase), wrt)
     return Problem(graph, values, frozenset(range(first, first + len(program.variables))), names)
 
 
@@ -64,7 +64,7 @@ def _function(subject: Any, feeds: Any) -> tuple[Function, list[Array]]:
         subject = _of_tensors(subject, feeds)
     given = _in_order(subject.inputs, feeds)
     if isinstance(subject, BackendFunction):
-        given = list(subject._inputs.values(given))
+        given = list(subject.entries.values(given))
         subject = subject.compiled
     if len(given) != len(subject.inputs):
         names = ", ".join(f"'{x.name}'" for x in subject.inputs) or "none"
@@ -82,7 +82,7 @@ def _of_tensors(tensors: Any, feeds: Any) -> BackendFunction[Any]:
     inputs = feeds
     if not isinstance(feeds, Mapping):
         inputs = [x for x in collect([], items).unfed if not hasattr(x, "default")]
-    return BackendFunction(list(inputs), items, (), {}, NAME, ())
+    return built(list(inputs), items, name=NAME)
 
 
 def _in_order(inputs: Sequence[Any], feeds: Any) -> list[Any]:
@@ -96,19 +96,6 @@ def _in_order(inputs: Sequence[Any], feeds: Any) -> list[Any]:
         wrong = f"no value for {', '.join(missing)}" if missing else f"no inputs {list(given)}"
         raise FeedError(f"{NAME}: {wrong}; the inputs are {[x.name for x in inputs]}")
     return values
-
-
-def _fixed(function: Function, given: Sequence[Array]) -> dict[Node, Node]:
-    """Constants for nodes that are fixed in this call: the learning phase, and inputs that aren't
-    given and have a default.
-    """
-    known = {n: constant(n.default, n.dtype) for n in function.program.unfed}
-    phase = function._phase_of(given)
-    if phase is not None:
-        assert function._phase is not None
-        node = function.inputs[function._phase]
-        known[node] = constant(int(phase), node.dtype)
-    return known
 
 
 def _graph(
