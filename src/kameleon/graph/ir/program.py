@@ -9,7 +9,7 @@ from typing import Any
 from .context import built_for
 from .forms import Applied, Form
 from .leaves import CONSTANT, INPUT, Constant
-from .node import ITEM, REGISTRY, Node, Print, Update, Variable, walk
+from .node import REGISTRY, Node, Print, Update, Variable, walk
 from .types import DType
 
 # A size of an input, as (number of the input, axis); a number; or a formula of such sizes.
@@ -122,23 +122,6 @@ def bodies(node: Node) -> Sequence[Graph]:
 
 def all_nodes(graph: Graph) -> Iterator[Node]:
     """The nodes of a graph, each before those of its bodies."""
-    for node in graph.nodes:
-        yield node
-        for body in bodies(node):
-            yield from all_nodes(body)
-
-
-def all_dtypes(graph: Graph) -> Iterator[tuple[Node, DType]]:
-    """The dtypes of all that is computed in a graph or a body, and given to it; each with a node
-    that has it.
-    """
-    for node in all_nodes(graph):
-        if node.primitive is not ITEM:
-            yield from ((node, result.dtype) for result in node.results)
-
-
-def all_nodes(graph: Graph) -> Iterator[Node]:
-    """The nodes of a graph, and those of its bodies."""
     for node in graph.nodes:
         yield node
         for body in bodies(node):
