@@ -22,7 +22,7 @@ from _support.common import forget_settings, run_python, write_keras_json
 
 from kameleon import config
 from kameleon.config import keras_json
-from kameleon.errors import ArgumentError, ConfigWarning
+from kameleon.errors import ArgumentError, ConfigWarning, MissingLibraryError
 
 pytestmark = pytest.mark.usefixtures("folder")
 
@@ -89,6 +89,17 @@ def test_set_floatx(name: str, kind: Callable[[str], Any]) -> None:
     config.set_floatx(kind(name))
     assert config.floatx() == name
     assert type(config.floatx()) is str
+
+
+def test_bfloat16_needs_its_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("ml_dtypes", reason="bfloat16 arrays need the package ml_dtypes")
+    config.set_floatx("bfloat16")
+    assert config.floatx() == "bfloat16"
+    config.set_floatx("float32")
+    monkeypatch.setitem(sys.modules, "ml_dtypes", None)
+    with pytest.raises(MissingLibraryError, match="pip install ml_dtypes"):
+        config.set_floatx("bfloat16")
+    assert config.floatx() == "float32"
 
 
 @pytest.mark.parametrize("name", ["int32", "float", "Float32", "", None, 32, np.ones(2)], ids=repr)

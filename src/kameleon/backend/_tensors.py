@@ -12,7 +12,6 @@ from ..errors import ArgumentError, DTypeError, ShapeError
 from ..graph.ir.node import Node, Primitive, Variable
 from ..graph.ir.node import Tensor as Tensor
 from ..graph.ir.types import (
-    DTYPES,
     INT32,
     Default,
     DType,
@@ -39,7 +38,7 @@ StaticShape = tuple[int | Any, ...]
 
 def floatx() -> DType:
     """The default float dtype."""
-    return DTYPES[config.floatx()]
+    return as_dtype(config.floatx())
 
 
 Default.float = staticmethod(floatx)

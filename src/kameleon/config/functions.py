@@ -35,7 +35,7 @@ def set_epsilon(e: float) -> None:
 
 
 def floatx() -> str:
-    """Return the default float type: 'float16', 'float32' or 'float64'.
+    """Return the default float type: 'float16', 'float32', 'float64' or 'bfloat16'.
 
     >>> floatx()
     'float32'
@@ -49,7 +49,7 @@ def set_floatx(floatx: str) -> None:
     Tensors that exist already keep their float type.
 
     Args:
-        floatx: 'float16', 'float32' or 'float64'.
+        floatx: 'float16', 'float32', 'float64', or 'bfloat16', which needs the package ml_dtypes.
 
     Raises:
         ArgumentError: (a ValueError) for any other name.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..errors import ArgumentError
+from ..errors import ArgumentError, MissingLibraryError
 
 # Spelled out rather than imported: `typing` alone would double the time this module takes.
 TYPE_CHECKING = False
@@ -30,6 +30,15 @@ def _one_of(*names: str) -> Callable[[Any], str]:
         return text
 
     return parse
+
+
+def _float_name(value: Any) -> str:
+    from importlib.util import find_spec  # late, as `typing`
+
+    name = _one_of("float16", "float32", "float64", "bfloat16")(value)
+    if name == "bfloat16" and find_spec("ml_dtypes") is None:
+        raise MissingLibraryError("bfloat16 needs the package ml_dtypes: pip install ml_dtypes")
+    return name
 
 
 def _engine_name(value: Any) -> str:
@@ -65,8 +74,8 @@ RULES = {
     "epsilon": Rule(1e-07, _positive, "a positive, finite number such as 1e-07"),
     "floatx": Rule(
         "float32",
-        _one_of("float16", "float32", "float64"),
-        "'float16', 'float32' or 'float64'",
+        _float_name,
+        "'float16', 'float32', 'float64' or 'bfloat16'",
     ),
     "backend": Rule(None, _engine_name, "the name of an engine, or the path of a module"),
 }

@@ -114,6 +114,8 @@ class Engine(ABC):
     lacks: by name of a dtype, why the engine doesn't compute with it.
     emulated: by name of a dtype that the engine only stores, the dtype in which all operations on
         it are computed; results are rounded after each.
+    bits: by name of such a dtype, that of the integers in which the engine keeps its bits, as it
+        hasn't the dtype itself. `compile` sees these alone: the embedded engine converts arrays.
     half: where float16 is computed in float32, the names of primitives that stay in float16 all
         the same; else None.
     carriers: by name of a primitive, for each dtype that the engine has no kernel for, the dtype
@@ -146,6 +148,7 @@ class Engine(ABC):
     borrowed: Collection[str] = ()
     lacks: Mapping[str, str] = {}
     emulated: Mapping[str, str] = {}
+    bits: Mapping[str, str] = {}
     half: Collection[str] | None = None
     carriers: Mapping[str, Mapping[str, str]] = {}
     storage: Mapping[str, str] = {}
@@ -206,6 +209,10 @@ class Engine(ABC):
                 nodes: it calls back, where it can't be part of compiled code.
         """
         primitive = node.primitive
+        if self.bits and node.operands:
+            tensors = (result for x in (node, *node.operands) for result in x.results)
+            if any(x.dtype in self.bits for x in tensors):
+                return "its library hasn't the dtype"
         if self.native(node) or (
             inside and primitive.host_callback and primitive.name in self.rules
         ):

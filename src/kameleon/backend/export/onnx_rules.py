@@ -164,6 +164,9 @@ class ModelEngine(OnnxRuntimeEngine):
 
     name = "onnx"
     title = "ONNX"
+    emulated: Mapping[str, str] = {}
+    bits: Mapping[str, str] = {}
+    lacks: Mapping[str, str] = {"bfloat16": "hardly any runtime has operators for it"}
     rules: Mapping[str, Rule] = NEWEST
     lowering: type[Lowered] = Lowered
     declined: Mapping[str, str] = dict.fromkeys(

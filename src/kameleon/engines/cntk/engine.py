@@ -17,6 +17,7 @@ from ...graph.primitives.division import divides_safely
 from .._base import Engine, Executable
 from .._exchange import numpy_view
 from .._lowering import Rule
+from ..numpy.engine import NumpyEngine
 from .process import LINES, Held, Keeper, Program, WorkerDiedError
 from .segments import RULES, Segment, SegmentEmitter, to_data
 
@@ -32,7 +33,8 @@ class CntkEngine(Engine):
     title = "CNTK"
     rules: Mapping[str, Rule] = RULES
     where = dict.fromkeys(("floor_div", "mod"), divides_safely)
-    lacks: Mapping[str, str] = {"bfloat16": "NumPy has no arithmetic for it"}
+    emulated = NumpyEngine.emulated
+    bits: Mapping[str, str] = {"bfloat16": "uint16"}
 
     def compile(self, graph: Graph) -> CntkExecutable:
         """See `Engine.compile`."""

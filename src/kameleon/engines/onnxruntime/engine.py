@@ -29,6 +29,8 @@ from .._exchange import numpy_view
 from .._flags import Flag, checked, flagged
 from .._lowering import Rule
 from .._profiles import Event, mark_of, timings
+from ..numpy.engine import NumpyEngine
+from ..numpy.engine import engine as numpy_engine
 from .dtypes import CARRIERS
 from .lowering import OnnxLowering
 from .model import ONNX_TYPES, Shared, Writer, operators, typed
@@ -44,7 +46,6 @@ _ARRAY = np.ndarray
 _FATAL_FUSION = "MatmulTransposeFusion"
 _FAULTY = ["MatMulScaleFusion", _FATAL_FUSION]
 _FATAL = 4  # the least severity that is logged: errors are raised, too
-_DTYPES = {np.dtype(name): DTYPES[name] for name in ONNX_TYPES}
 # What ONNX Runtime calls the types of its own values.
 _NAMES = {"float32": "float", "float64": "double"}
 _TENSORS = {f"tensor({_NAMES.get(name, name)})": DTYPES[name] for name in ONNX_TYPES}
@@ -189,7 +190,8 @@ class OnnxRuntimeEngine(Engine):
     empty_loops = False
     deepest = 20  # a file of protobuf nests 100 messages, of which each takes three or six
     shape_of = staticmethod(attrgetter("shape"))  # type: ignore[assignment]
-    lacks: Mapping[str, str] = {"bfloat16": "on a CPU there are hardly any kernels for it"}
+    emulated = NumpyEngine.emulated  # on a CPU there are hardly any kernels for it
+    bits: Mapping[str, str] = {"bfloat16": "uint16"}
     declined: Mapping[str, str] = dict.fromkeys(
         ("ctc_greedy", "ctc_beam_search"),
         "there is no such operator, and a session can't call back into Python",
@@ -236,8 +238,7 @@ class OnnxRuntimeEngine(Engine):
     def type_of(self, value: Any) -> TensorType | None:
         """See `Engine.type_of`."""
         if isinstance(value, np.ndarray):
-            dtype = _DTYPES.get(value.dtype)
-            return TensorType(value.shape, dtype) if dtype else None
+            return numpy_engine.type_of(value)
         if not isinstance(value, onnxruntime.OrtValue) or value.data_type() not in _TENSORS:
             return None
         return TensorType(tuple(value.shape()), _TENSORS[value.data_type()])

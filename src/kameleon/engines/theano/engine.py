@@ -123,7 +123,7 @@ class TheanoEngine(NumpyEngine):
     rules: Mapping[str, Rule] = RULES
     where: Mapping[str, Callable[[Node], bool]] = {"call": lambda node: False}
     borrowed = frozenset(name for name, rule in RULES.items() if rule is embedded)
-    lacks: Mapping[str, str] = {"bfloat16": "PyTensor has no such dtype"}
+    bits: Mapping[str, str] = {"bfloat16": "uint16"}
     compile_after: float | None = 5.0
 
     def compile(self, graph: Graph) -> TheanoExecutable:  # type: ignore[override]

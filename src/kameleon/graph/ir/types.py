@@ -75,7 +75,8 @@ DTYPES: dict[str, DType] = {
     )
 }
 
-BOOL, INT8, INT32, INT64, UINT32 = (DTYPES[n] for n in ("bool", "int8", "int32", "int64", "uint32"))
+BOOL, INT8, INT32, INT64 = (DTYPES[n] for n in ("bool", "int8", "int32", "int64"))
+UINT16, UINT32 = DTYPES["uint16"], DTYPES["uint32"]
 FLOAT16, FLOAT32, FLOAT64 = (DTYPES[n] for n in ("float16", "float32", "float64"))
 
 

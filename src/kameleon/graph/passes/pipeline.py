@@ -28,6 +28,7 @@ class Declared(Protocol):
     title: str
     lacks: Mapping[str, str]
     emulated: Mapping[str, str]
+    bits: Mapping[str, str]
     half: Collection[str] | None
     carriers: Mapping[str, Mapping[str, str]]
     storage: Mapping[str, str]
@@ -75,7 +76,11 @@ def _emulated(graph: Graph, asked: Asked) -> Graph:
     dtypes = asked.engine.emulated
     if not has_dtype(graph, dtypes):
         return graph
-    return in_carriers(graph, lambda node: {} if node.primitive.name == "cast" else dtypes)
+    return in_carriers(graph, lambda node: {} if node.primitive.name in AS_GIVEN else dtypes)
+
+
+# What converts numbers, reads their bits, or hands them to a function that is told their dtypes.
+AS_GIVEN = frozenset(("cast", "bitcast", "call"))
 
 
 PIPELINE = (
@@ -85,6 +90,11 @@ PIPELINE = (
     ),
     Pass("of dtypes that the engine has", _checked, lambda engine: bool(engine.lacks)),
     Pass("dtypes that the engine only stores", _emulated, lambda engine: bool(engine.emulated)),
+    Pass(
+        "values in integers that have their bits",
+        lambda graph, asked: in_storage(graph, asked.engine.bits),
+        lambda engine: bool(engine.bits),
+    ),
     Pass(
         "half precision rounded after each operation in single precision",
         lambda graph, asked: half_in_single(graph, asked.engine.half or ()),

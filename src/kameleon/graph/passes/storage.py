@@ -1,10 +1,11 @@
-"""Storage dtypes: integers kept in others of the same size, unsigned in signed, bit by bit.
+"""Storage dtypes: numbers kept in integers of the same size, bit by bit.
 
     f(x, y) -> bitcast(f'(bitcast(x), bitcast(y)))
 
-A primitive that adds, multiplies, moves or picks elements is the same for both dtypes; where the
-sign matters a rule says what f' is. Inputs and outputs of the graph keep their dtypes. No divisor
-is 0 (`graph.passes.arithmetic` sees to that).
+Unsigned integers are kept in signed ones: a primitive that adds, multiplies, moves or picks
+elements is the same for both dtypes; where the sign matters a rule says what f' is. bfloat16 is
+kept in uint16, where nothing but conversions reads the numbers. Inputs and outputs of the graph
+keep their dtypes. No divisor is 0 (`graph.passes.arithmetic` sees to that).
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from ..ir.leaves import CONSTANT, input_node
 from ..ir.node import ITEM, Node
 from ..ir.program import Graph, bodies
 from ..ir.rewrite import substitute
-from ..ir.types import INT64, DType, TensorType, as_dtype
+from ..ir.types import BFLOAT16, FLOAT32, INT64, UINT16, UINT32, DType, TensorType, as_dtype
 from ..primitives import elementwise as ew
 from ..primitives.constants import known_number
 from ..primitives.filling import full_like
@@ -26,11 +27,11 @@ Storage = Mapping[str, str]
 
 
 def in_storage(graph: Graph, storage: Storage) -> Graph:
-    """The graph with integers kept in other dtypes.
+    """The graph with numbers kept in other dtypes.
 
     Args:
         graph: a simplified graph.
-        storage: by name of an unsigned dtype, the signed one that its values are kept in.
+        storage: by name of a dtype, that of the integers that its values are kept in.
     """
     if not storage or not has_dtype(graph, storage):
         return graph
@@ -64,6 +65,9 @@ class _Change:
             return self.same(node, operands) if bodies(node) else None
         if node.primitive is CONSTANT:
             return ew.constant(node.attrs["value"].array.view(self.dtype(node)))
+        if name == "cast" and BFLOAT16 in self.storage:
+            number = _number(*operands) if node.operands[0].dtype == BFLOAT16 else operands[0]
+            return _bits_of(number) if node.dtype == BFLOAT16 else ew.cast(number, node.dtype)
         if node.primitive.index is not None:
             operands = self._indexed(node, operands, node.primitive.index)
         elif name == "call" or (name in AS_THEY_ARE and not _is_small(node.operands[0])):
@@ -96,6 +100,28 @@ class _Change:
         wide = ew.cast(_as(operands[position], index.dtype), INT64)
         return (*operands[:position], wide, *operands[position + 1 :])
 
+
+# bfloat16 --------------------------------------------------------------------------------------
+
+
+def _number(bits: Node) -> Node:
+    """The number of float32 whose upper half these bits are."""
+    wide = ew.cast(bits, UINT32)
+    return ew.bitcast(ew.shift_left(wide, full_like(wide, 16)), dtype=FLOAT32)
+
+
+def _bits_of(x: Node) -> Node:
+    """The bits of the nearest number of bfloat16, of two equally near ones the even one."""
+    single = ew.cast(x, FLOAT32)
+    bits = ew.bitcast(single, dtype=UINT32)
+    half = full_like(bits, 16)
+    odd = ew.bit_and(ew.shift_right(bits, half), full_like(bits, 1))
+    near = ew.add(bits, ew.add(odd, full_like(bits, 0x7FFF)))
+    kept = ew.select(ew.is_nan(single), full_like(bits, 0x7FC00000), near)
+    return ew.cast(ew.shift_right(kept, half), UINT16)
+
+
+# Unsigned integers -----------------------------------------------------------------------------
 
 # Primitives that get unsigned operands as such: conversions, and those that depend on a dtype.
 AS_THEY_ARE = frozenset(("cast", "random_bits", "random_fold"))
