@@ -81,6 +81,13 @@ def settled(report: Report) -> bool:
     return report.state == choice.SETTLED
 
 
+def test_with_nothing_to_choose_from_the_first_call_decides() -> None:
+    x = K.placeholder((2,))
+    f = K.function([x], [x + 1.0], engine="auto", candidates=["numpy"])
+    f([[0.0, 1.0]])
+    assert settled(f.report()) and f.report().reason == "no other engine is installed"
+
+
 def test_the_fastest_that_agrees_takes_over_with_its_variables() -> None:
     v = K.variable([1.0, 2.0])
     f = made("fast", "wrong", "slow", "crashes", updates=True, v=v)

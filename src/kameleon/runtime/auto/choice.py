@@ -55,7 +55,7 @@ class Choice:
             first call, which makes the code.
     """
 
-    def __init__(self, function: Function, auto: Chooser):
+    def __init__(self, function: Function, auto: Chooser, is_alone: bool):
         self._function = weakref.ref(function)
         self._auto = auto
         self.engine: Engine = embedded()
@@ -67,6 +67,8 @@ class Choice:
         self._trial: Trial | None = None
         self._next_look = 0.0
         self._lock = rlock()
+        if is_alone:
+            self._settle("no other engine is installed")
 
     @property
     def function(self) -> Function:
@@ -122,9 +124,6 @@ class Choice:
 
     def _try(self, values: Sequence[Any]) -> None:
         others = [name for name in self._auto.candidates if name != embedded().name]
-        if not others:
-            self._settle("no other engine is installed")
-            return
         self._trial = Trial(self.function, self._example_of(values), others)
         self.state = TRYING
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ...engines._base import Chooser, Engine, Executable
@@ -49,6 +50,11 @@ class AutoEngine(Chooser):
             return list(filter(runs_here, self._candidates))
         return [name for name in names() if name != "cntk" and runs_here(name)]
 
+    @cached_property
+    def _is_alone(self) -> bool:
+        """Whether there's only the embedded engine: its calls are its own from the first one on."""
+        return set(self.candidates) <= {embedded().name}
+
     def among(self, candidates: Sequence[str]) -> AutoEngine:
         """See `Chooser`."""
         return AutoEngine(candidates)
@@ -62,7 +68,7 @@ class AutoEngine(Chooser):
         """What is known of a function's engines."""
         found = self._choices.get(function)
         if found is None:
-            found = self._choices.setdefault(function, Choice(function, self))
+            found = self._choices.setdefault(function, Choice(function, self, self._is_alone))
         return found
 
     def engine_of(self, function: Function) -> Engine:
