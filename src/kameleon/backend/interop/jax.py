@@ -60,4 +60,4 @@ def to_jax(function: Any) -> tuple[Callable[..., tuple[Any, dict[str, Any]]], di
     from .jax_function import Runner
 
     found = Runner(Stateless(function, "to_jax"))
-    return found.run, found.parameters
+    return boundary(found.run), found.parameters

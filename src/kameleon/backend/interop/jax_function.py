@@ -10,7 +10,6 @@ import numpy as np
 from jax import lax
 from jax.experimental import sparse
 
-from ..._utils.tracebacks import boundary
 from ...engines._followed import is_tracer
 from ...engines.jax.arrays import in_64_bits
 from ...errors import ArgumentError, DTypeError, EngineError, FeedError
@@ -29,7 +28,6 @@ from .jax_gradients import Program
 from .pure import KEY_WORDS, Pure, Stateless
 
 Parameters = dict[str, Any]
-Run = Callable[..., tuple[Any, Parameters]]
 
 
 # Whether code of 64 bits may be a part of what is traced while JAX has 32; so it is since JAX 0.8.
@@ -55,21 +53,10 @@ class Runner:
         pairs = zip(self._program.names, self._program.values, strict=True)
         return {name: jax.numpy.asarray(value) for name, value in pairs}
 
-    @property
-    def run(self) -> Run:
-        """The pure function."""
-
-        @boundary
-        def run(
-            parameters: Mapping[str, Any], inputs: Sequence[Any] = (), key: Any = None
-        ) -> tuple[Any, Parameters]:
-            return self._run(parameters, inputs, key)
-
-        return run
-
-    def _run(
-        self, parameters: Mapping[str, Any], inputs: Sequence[Any], key: Any
+    def run(
+        self, parameters: Mapping[str, Any], inputs: Sequence[Any] = (), key: Any = None
     ) -> tuple[Any, Parameters]:
+        """The outputs, and the parameters behind the call: see `jax.to_jax`."""
         program = self._program
         values, phase = self._values(inputs)
         state = self._state(parameters)
@@ -184,14 +171,11 @@ class Runner:
             return self._counted(key)
         typed = dtype is not None and shape == () and is_of(dtype, jax.dtypes.prng_key)
         if typed or (dtype == np.uint32 and len(shape) == 1):
-            return self._streams(key)
+            return list(jax.random.bits(key, (len(self._keys), KEY_WORDS), np.uint32))
         raise ArgumentError(
             f"{self._name}: key must be an int, or a key of jax.random (jax.vmap takes many),"
             f" not {key!r}"
         )
-
-    def _streams(self, key: Any) -> list[Any]:
-        return list(jax.random.bits(key, (len(self._keys), KEY_WORDS), np.uint32))
 
     def _counted(self, number: Any) -> list[Any]:
         """The keys of the function's call after so many others."""

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -88,25 +89,21 @@ def _batched(
     return found, [0] * len(like)
 
 
+@dataclass(frozen=True)
 class Batch:
     """A slope for many samples at once.
 
-    Args:
+    Attributes:
         slope: for one sample.
         count: how much is kept.
         dims: for what is kept, and for tangents, the axis of samples; None, if all have the same.
         one: the types of outputs of one sample.
     """
 
-    def __init__(self, slope: Any, count: int, dims: tuple[int | None, ...], one: Values):
-        self.slope, self.count, self.dims, self.one = slope, count, dims, one
-        self._key = slope, count, dims, one
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Batch) and self._key == other._key
-
-    def __hash__(self) -> int:
-        return hash(self._key)
+    slope: Any
+    count: int
+    dims: tuple[int | None, ...]
+    one: Values
 
     def tangents(self, kept: Values, given: Values, like: Values) -> list[Value]:
         """See `Slope.tangents`."""

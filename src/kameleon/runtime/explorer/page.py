@@ -27,7 +27,6 @@ from typing import TYPE_CHECKING, Any
 
 from ..._utils.files import checked, replace
 from ...engines._base import Engine
-from ...graph.ir.context import Source
 from ...graph.ir.program import Graph
 from ...graph.pictures.boxes import Box, Sheet, sheet_of
 from ...graph.pictures.looks import GRADIENT, LOOKS
@@ -39,6 +38,8 @@ if TYPE_CHECKING:
     from ..function import Function
 
 Numbers = Mapping[str, Mapping[str, float]]
+# The user's lines and their numbers.
+Places = dict[tuple[str, int, str], int]
 # Letters that are shown of an engine's code, and of what it makes of a node.
 LONGEST, LONG = 200_000, 600
 
@@ -77,7 +78,7 @@ def page(function: Function, profile: Profile | Numbers | None = None) -> str:
 
 def content(function: Function, profile: Profile | Numbers | None = None) -> dict[str, Any]:
     """What the page's script reads."""
-    engine, places = function.engine, _Places()
+    engine, places = function.engine, Places()
     code, graph = function.source(), function.graph()
     if isinstance(profile, Profile):
         graph, profile = profile.graph, profile.by_key
@@ -88,7 +89,7 @@ def content(function: Function, profile: Profile | Numbers | None = None) -> dic
         "code": code if len(code) <= LONGEST else f"{code[:LONGEST]}\n…",
         "looks": {kind: look._asdict() for kind, look in {**LOOKS, "gradient": GRADIENT}.items()},
         "stages": list(_stages(function, graph, places)),
-        "places": places.rows,
+        "places": [[*at, linecache.getline(at[0], at[1]).strip()] for at in places],
         "profile": {key: dict(numbers) for key, numbers in (profile or {}).items()},
         "made": dict(_made(graph, engine)),
     }
@@ -106,7 +107,7 @@ def _count(things: Sequence[object], what: str) -> str:
     return f"{len(things)} {what}{'s' * (len(things) != 1)}"
 
 
-def _stages(function: Function, graph: Graph, places: _Places) -> Iterator[dict[str, Any]]:
+def _stages(function: Function, graph: Graph, places: Places) -> Iterator[dict[str, Any]]:
     yield {"title": "as it was built", "boxes": _boxes(sheet_of(function.program), places)}
     before = None
     for title, found in stages(graph, function.engine):
@@ -117,31 +118,17 @@ def _stages(function: Function, graph: Graph, places: _Places) -> Iterator[dict[
         before = found.key
 
 
-class _Places:
-    """The user's lines, each once."""
-
-    def __init__(self) -> None:
-        self.rows: list[list[Any]] = []
-        self._known: dict[tuple[str, int, str], int] = {}
-
-    def number(self, source: Source) -> int:
-        key = (source.filename, source.line, source.function)
-        if key not in self._known:
-            self._known[key] = len(self.rows)
-            self.rows.append([*key, linecache.getline(source.filename, source.line).strip()])
-        return self._known[key]
-
-
-def _boxes(sheet: Sheet, places: _Places) -> list[dict[str, Any]]:
+def _boxes(sheet: Sheet, places: Places) -> list[dict[str, Any]]:
     return [_box(box, places) for box in sheet.boxes]
 
 
-def _box(box: Box, places: _Places) -> dict[str, Any]:
+def _box(box: Box, places: Places) -> dict[str, Any]:
+    place = (box.source.filename, box.source.line, box.source.function)
     told = {
         **box._asdict(),
         "scope": box.scope,
         "lines": box.lines,
-        "source": places.number(box.source),
+        "source": places.setdefault(place, len(places)),
         "bodies": {name: _boxes(body, places) for name, body in box.bodies.items()},
     }
     return {key: value for key, value in told.items() if value or key == "source"}
