@@ -15,6 +15,7 @@ from typing import Any
 
 from .._utils.tracebacks import boundary
 from ..graph.ir.node import Node
+from ._nests import leaves, mapped
 from ._tensors import named
 from .calling import call
 from .counterparts import COUNTERPARTS
@@ -75,14 +76,12 @@ def _counterpart(library: str, name: str, args: Any, kwargs: Any) -> Any:
     return result if result is NotImplemented or title is None else named(result, str(title))
 
 
-def _is_ours(item: Any) -> bool:
+def _is_ours(nest: Any) -> bool:
     """Whether K functions take all arguments in a nest as the libraries do."""
-    if isinstance(item, Mapping):
-        return all(map(_is_ours, item.values()))
-    if isinstance(item, (list, tuple)):
-        return all(map(_is_ours, item))
     plain = (Node, bool, int, float, str)
-    return item is None or isinstance(item, plain) or hasattr(item, "as_numpy_dtype")
+    return all(
+        x is None or isinstance(x, plain) or hasattr(x, "as_numpy_dtype") for x, _ in leaves(nest)
+    )
 
 
 # TensorFlow's functions that call Python, of whose results it knows no number of axes; and whether
@@ -120,26 +119,20 @@ class _Place:
         self.index = index
 
 
-def _planned(item: Any, nodes: list[Node]) -> Any:
+def _planned(nest: Any, nodes: list[Node]) -> Any:
     """The arguments with places for tensors, which go to `nodes`."""
-    if isinstance(item, Node):
-        nodes.append(item)
+
+    def place(x: Any) -> Any:
+        if not isinstance(x, Node):
+            return x
+        nodes.append(x)
         return _Place(len(nodes) - 1)
-    if isinstance(item, Mapping):
-        return {key: _planned(value, nodes) for key, value in item.items()}
-    if type(item) in (list, tuple):
-        return type(item)(_planned(value, nodes) for value in item)
-    return item
+
+    return mapped(place, nest)
 
 
 def _filled(plan: Any, arrays: Any) -> Any:
-    if isinstance(plan, _Place):
-        return arrays[plan.index]
-    if isinstance(plan, Mapping):
-        return {key: _filled(value, arrays) for key, value in plan.items()}
-    if type(plan) in (list, tuple):
-        return type(plan)(_filled(value, arrays) for value in plan)
-    return plan
+    return mapped(lambda x: arrays[x.index] if isinstance(x, _Place) else x, plan)
 
 
 def _holds(item: Any) -> bool:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import functools
 import importlib
 import inspect
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, ParamSpec, TypeVar, overload
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Generic, Literal, ParamSpec, TypeVar, overload
 
 from .._utils.suggestions import suggestion
 from .._utils.tracebacks import boundary, hide
@@ -15,112 +15,17 @@ from ..engines import Engine
 from ..errors import ArgumentError
 from ..graph.gradients import gradients as gradients_of
 from ..graph.ir.node import Node, Update
-from ..graph.ir.types import Shape
 from ..graph.primitives.control import stop_gradient as stop
 from ..runtime import engines, saving
 from ..runtime.function import Function
 from ..runtime.inspection import checking
 from ..runtime.workspace import workspace
+from ._nests import Inputs, Outputs, Sparse, filled, structure_of
 from ._tensors import Array, Tensor, as_tensor
 from .sparse_tensor import SparseTensor
 from .updates import pairs_of
 
 __all__ = ["eval", "function", "gradients", "stop_gradient"]
-
-
-class _Leaves:
-    """Tensors in a nest of lists, tuples and dicts: taken out, and their values put back."""
-
-    def __init__(self, structure: Any, what: str):
-        self.structure, self.what = structure, what
-        self.nodes: list[Node] = []
-        self.rebuild = self._plan(structure)
-
-    def _plan(self, item: Any) -> Callable[[Sequence[Any]], Any]:
-        if isinstance(item, Mapping):
-            plans = {k: self._plan(v) for k, v in item.items()}
-            return lambda values: {k: plan(values) for k, plan in plans.items()}
-        if isinstance(item, (list, tuple)):
-            each = [self._plan(v) for v in item]
-            kind = tuple if isinstance(item, tuple) else list
-            return lambda values: kind(plan(values) for plan in each)
-        return self._leaf(item)
-
-    def _leaf(self, item: Any) -> Callable[[Sequence[Any]], Any]:
-        at = len(self.nodes)
-        if isinstance(item, SparseTensor):
-            from .sparse import to_scipy
-
-            self.nodes += item.parts
-            return lambda values: to_scipy(values[at : at + 3])
-        if item is None:
-            return lambda values: None
-        self.nodes.append(as_tensor(item, self.what))
-        return lambda values: values[at]
-
-
-class _Sparse(NamedTuple):
-    """Stands for a sparse tensor in a nest without tensors."""
-
-    shape: Shape
-    name: str
-
-
-def _shape_of(item: Any) -> Any:
-    """The structure of a nest of tensors, without the tensors, as it's pickled."""
-    if isinstance(item, Mapping):
-        return {k: _shape_of(v) for k, v in item.items()}
-    if isinstance(item, (list, tuple)):
-        parts = map(_shape_of, item)
-        return tuple(parts) if isinstance(item, tuple) else list(parts)
-    if isinstance(item, SparseTensor):
-        return _Sparse(item.shape, item.name)
-    return item is not None
-
-
-def _filled(shape: Any, nodes: Iterator[Node]) -> Any:
-    """A nest of that structure, with these tensors."""
-    if isinstance(shape, dict):
-        return {k: _filled(v, nodes) for k, v in shape.items()}
-    if isinstance(shape, _Sparse):
-        return SparseTensor(next(nodes), next(nodes), next(nodes), *shape)
-    if isinstance(shape, (list, tuple)):
-        parts = [_filled(v, nodes) for v in shape]
-        return tuple(parts) if isinstance(shape, tuple) else parts
-    return next(nodes) if shape else None
-
-
-class _Inputs:
-    """The inputs of a function: sparse ones are three tensors."""
-
-    def __init__(self, inputs: Sequence[Any], what: str):
-        self.nodes: list[Node] = []
-        self.sparse: list[SparseTensor | None] = []
-        for x in inputs:
-            if isinstance(x, SparseTensor):
-                self.nodes += x.parts
-                self.sparse.append(x)
-            elif isinstance(x, Node):
-                self.nodes.append(x)
-                self.sparse.append(None)
-            else:
-                raise ArgumentError(f"{what}: inputs must be tensors, got {x!r}")
-        self.plain = not any(x is not None for x in self.sparse)
-
-    def values(self, given: Sequence[Any]) -> Sequence[Any]:
-        """One value for each node."""
-        if self.plain or len(given) != len(self.sparse):
-            return given
-        from .sparse import feed_parts
-
-        values: list[Any] = []
-        for x, value in zip(self.sparse, given, strict=True):
-            values += [value] if x is None else feed_parts(value, x)
-        return values
-
-    def parts(self, given: Iterable[Any]) -> dict[Node, Any]:
-        """The value of each node."""
-        return dict(zip(self.nodes, self.values(list(given)), strict=True))
 
 
 R = TypeVar("R")
@@ -137,8 +42,8 @@ class BackendFunction(Generic[R]):
             compiled: what computes them, of dense tensors in lists.
         """
         self.inputs, self.outputs, self.compiled = list(inputs), outputs, compiled
-        self.entries = _Inputs(self.inputs, compiled.name)
-        self.leaves = _Leaves(outputs, compiled.name)
+        self.entries = Inputs(self.inputs, compiled.name)
+        self.leaves = Outputs(outputs, compiled.name)
         flat = isinstance(outputs, list) and all(isinstance(x, Node) for x in outputs)
         self._flat = flat and len(outputs) == len(compiled.outputs)
         # How a call runs where no input is sparse and the outputs are a flat list of tensors.
@@ -176,7 +81,7 @@ class BackendFunction(Generic[R]):
         """Pickle the function as `save` writes it: a copy has variables of its own, with the
         present values.
         """
-        return _restored, (self.compiled, _shape_of(self.inputs), _shape_of(self.outputs))
+        return restored, (self.compiled, structure_of(self.inputs), structure_of(self.outputs))
 
     @property
     def compilations(self) -> int:
@@ -321,10 +226,13 @@ def _engine(
     return engines.distributed(distribution)
 
 
-def _restored(compiled: Function, inputs: Any, outputs: Any) -> BackendFunction[Any]:
+def restored(compiled: Function, inputs: Any, outputs: Any) -> BackendFunction[Any]:
     """The function around a compiled one, whose tensors stand in nests of these structures."""
-    tensors, results = iter(compiled.inputs), iter(compiled.outputs)
-    return BackendFunction(_filled(inputs, tensors), _filled(outputs, results), compiled)
+    nests = filled(inputs, compiled.inputs), filled(outputs, compiled.outputs)
+    return BackendFunction(*nests, compiled)
+
+
+_restored, _Sparse = restored, Sparse  # how older pickles name these
 
 
 def built(
@@ -338,8 +246,8 @@ def built(
     """See `function`; and `runtime.function.Function` for the options."""
     what = options.get("name") or "K.function"
     feed_dict = {} if feed_dict is None else feed_dict
-    leaves, entries = _Leaves(outputs, what), _Inputs(inputs, what)
-    constants = _Inputs(list(feed_dict), what)
+    leaves, entries = Outputs(outputs, what), Inputs(inputs, what)
+    constants = Inputs(list(feed_dict), what)
     extra = [x for x in fetches if isinstance(x, Node) and not isinstance(x, Update)]
     compiled = Function(
         entries.nodes,

@@ -2,8 +2,32 @@
 
 from __future__ import annotations
 
-from importlib import import_module as _module
-
+from . import (
+    activations,
+    configuration,
+    control,
+    convolution,
+    creation,
+    ctc,
+    debugging,
+    elementwise,
+    functions,
+    linear,
+    losses,
+    normalization,
+    pictures,
+    pooling,
+    random,
+    recurrence,
+    reductions,
+    resizing,
+    session,
+    shaping,
+    sparse,
+    switching,
+    updates,
+    values,
+)
 from .activations import *
 from .configuration import *
 from .control import *
@@ -29,12 +53,29 @@ from .switching import *
 from .updates import *
 from .values import *
 
-# In the order of the documentation.
-CHAPTERS = """
-    configuration session sparse creation updates linear reductions elementwise normalization
-    shaping resizing values functions recurrence control activations losses convolution pooling
-    random ctc switching pictures debugging
-""".split()
-NAMES: list[str] = [
-    name for chapter in CHAPTERS for name in _module(f".{chapter}", __package__).__all__
+NAMES = [
+    *configuration.__all__,
+    *session.__all__,
+    *sparse.__all__,
+    *creation.__all__,
+    *updates.__all__,
+    *linear.__all__,
+    *reductions.__all__,
+    *elementwise.__all__,
+    *normalization.__all__,
+    *shaping.__all__,
+    *resizing.__all__,
+    *values.__all__,
+    *functions.__all__,
+    *recurrence.__all__,
+    *control.__all__,
+    *activations.__all__,
+    *losses.__all__,
+    *convolution.__all__,
+    *pooling.__all__,
+    *random.__all__,
+    *ctc.__all__,
+    *switching.__all__,
+    *pictures.__all__,
+    *debugging.__all__,
 ]

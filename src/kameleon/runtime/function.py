@@ -280,11 +280,11 @@ class Function:
         return results
 
     def forget_fast_paths(self) -> None:
-        """Make the next call in all its parts."""
+        """See `checking.Function`."""
         self._fast_paths.clear()
 
     def graph_for(self, values: Sequence[Any]) -> Graph:
-        """The pure graph of a call, given NumPy arrays for its inputs."""
+        """See `checking.Function`."""
         return self.graph(*self.variant_of(values[: len(self.inputs)], embedded()))
 
     def _print(self, results: Sequence[Any], engine: Engine) -> None:

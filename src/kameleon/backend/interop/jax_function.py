@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import jax
@@ -21,6 +21,7 @@ from ...graph.ir.types import DType, as_dtype, show_shape
 from ...graph.primitives.elementwise import constant
 from ...runtime.engines import embedded
 from ...runtime.feeds import feed_of
+from .._nests import Outputs
 from ..functions import BackendFunction
 from ..sparse import feed_parts
 from ..sparse_tensor import SparseTensor
@@ -220,28 +221,23 @@ class Runner:
 
     def _rebuilt(self, outputs: list[Any]) -> Any:
         """Outputs in the nest in which the function gives them."""
-        return outputs if self._outer is None else _nest(self._outer.outputs, iter(outputs))
+        if self._outer is None:
+            return outputs
+        return Outputs(self._outer.outputs, self._name, _as_bcoo).rebuild(outputs)
 
 
-def _nest(structure: Any, values: Iterator[Any]) -> Any:
-    """A nest of tensors with values in their places."""
-    if isinstance(structure, Mapping):
-        return {k: _nest(v, values) for k, v in structure.items()}
-    if isinstance(structure, list | tuple):
-        found = (_nest(v, values) for v in structure)
-        return tuple(found) if isinstance(structure, tuple) else list(found)
-    if isinstance(structure, SparseTensor):
-        indices, elements, shape = (next(values) for _ in range(3))
-        sizes: Any = structure.shape
-        if None in sizes:
-            if is_tracer(shape):
-                raise EngineError(
-                    f"to_jax: the shape {show_shape(sizes)} of '{structure.name}' isn't known while"
-                    " JAX traces; make that output dense: K.to_dense(x)"
-                )
-            sizes = tuple(map(int, shape))
-        return sparse.BCOO((elements, indices), shape=sizes)
-    return None if structure is None else next(values)
+def _as_bcoo(x: SparseTensor, parts: Sequence[Any]) -> Any:
+    """The value of a sparse tensor, given those of its parts."""
+    indices, elements, shape = parts
+    sizes: Any = x.shape
+    if None in sizes:
+        if is_tracer(shape):
+            raise EngineError(
+                f"to_jax: the shape {show_shape(sizes)} of '{x.name}' isn't known while JAX"
+                " traces; make that output dense: K.to_dense(x)"
+            )
+        sizes = tuple(map(int, shape))
+    return sparse.BCOO((elements, indices), shape=sizes)
 
 
 def _wide_is_off() -> bool:

@@ -17,7 +17,8 @@ from ...graph.ir.node import Node
 from ...graph.ir.rewrite import substitute
 from ...graph.ir.types import TensorType, as_dtype
 from ...runtime import saving
-from ..functions import _restored, _shape_of
+from .._nests import structure_of
+from ..functions import restored
 from .pure import KEY, Pure, Stateless
 from .trainable import influential
 
@@ -173,7 +174,7 @@ class Plan:
     def text(self) -> str:
         """The function as text."""
         function = self._function
-        nests = [_shape_of(function.inputs), _marked(_shape_of(function.outputs))]
+        nests = [structure_of(function.inputs), _marked(structure_of(function.outputs))]
         data = zlib.compress(saving.to_bytes(self.stateless.function))
         return json.dumps([self.stateless.name, *nests, base64.b64encode(data).decode()])
 
@@ -186,7 +187,7 @@ def function_of(text: str) -> Any:
     """
     name, inputs, outputs, data = json.loads(text)
     compiled = saving.from_bytes(zlib.decompress(base64.b64decode(data)), name=name)
-    return _restored(compiled, inputs, _unmarked(outputs))
+    return restored(compiled, inputs, _unmarked(outputs))
 
 
 def _marked(nest: Any) -> Any:

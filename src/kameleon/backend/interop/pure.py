@@ -12,7 +12,7 @@ which are pure as well: a library that differentiates the second one takes the s
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,6 +30,7 @@ from ...runtime.compiler import prepared
 from ...runtime.function import Function
 from ...runtime.pure import with_values
 from ...runtime.state import draws, numpy_values
+from .._nests import leaves
 from ..functions import BackendFunction
 from ..sparse_tensor import SparseTensor
 
@@ -240,7 +241,7 @@ class Stateless:
         if self.outer is None:
             return [""] * len(self.function.outputs)
         found: list[str] = []
-        for x, path in _leaves(self.outer.outputs):
+        for x, path in leaves(self.outer.outputs):
             parts = PARTS if isinstance(x, SparseTensor) else ("",) * (x is not None)
             found += ["_".join(filter(None, (path, part))) if path else "" for part in parts]
         return found
@@ -252,7 +253,7 @@ class Stateless:
             ArgumentError: names the first one.
         """
         outer = self.outer
-        outputs = () if outer is None else (x for x, _ in _leaves(outer.outputs))
+        outputs = () if outer is None else (x for x, _ in leaves(outer.outputs))
         for x in () if outer is None else (*outer.inputs, *outputs):
             if isinstance(x, SparseTensor):
                 raise ArgumentError(
@@ -263,15 +264,3 @@ class Stateless:
 
 
 PARTS = ("indices", "values", "shape")  # of a sparse tensor
-
-
-def _leaves(nest: Any, path: str = "") -> Iterator[tuple[Any, str]]:
-    """What a nest of lists, tuples and dicts holds, with the keys of the dicts around it."""
-    if isinstance(nest, Mapping):
-        for key, value in nest.items():
-            yield from _leaves(value, f"{path}_{key}" if path else str(key))
-    elif isinstance(nest, list | tuple):
-        for value in nest:
-            yield from _leaves(value, path)
-    else:
-        yield nest, path

@@ -3,21 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 from weakref import WeakSet
 
 from ..._utils.locks import rlock
 from ..._utils.suggestions import suggestion
 from ...engines._base import Engine
 from ...errors import ArgumentError, NonFiniteError
-from ...graph.ir.program import has_effects
+from ...graph.ir.program import Graph, Program, has_effects
 from ..engines import embedded
 from .nonfinite import Origin, kinds_in, origin
 
-if TYPE_CHECKING:
-    from ..function import Function
-
 Array = Any
+
+
+class Function(Protocol):
+    """What is asked of a function; `runtime.function.Function` has it."""
+
+    name: str
+    program: Program
+
+    def graph_for(self, values: Sequence[Array]) -> Graph:
+        """The pure graph of a call, given NumPy arrays for its inputs."""
+        ...
+
+    def forget_fast_paths(self) -> None:
+        """Make the next call in all its parts."""
+        ...
+
+
 MODES = ("nan",)
 
 
