@@ -97,9 +97,8 @@ def _time_major_mask(mask: TensorLike, inputs: Node) -> Node:
         mask = reshape(mask, dims_of(mask)[:-1])
     if mask.type.rank != 2:
         raise ShapeError(f"rnn: the mask must be (samples, time), got shape {mask.shape}")
-    for a, b in zip(mask.shape, inputs.shape, strict=False):
-        if a is not None and b is not None and a != b:
-            raise ShapeError(f"rnn: mask {mask.shape} doesn't fit inputs {inputs.shape}")
+    if not mask.type.may_accept(inputs.shape[:2]):
+        raise ShapeError(f"rnn: mask {mask.shape} doesn't fit inputs {inputs.shape}")
     return move_axis(cast(mask, "bool"), 1, 0)
 
 

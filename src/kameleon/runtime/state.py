@@ -257,9 +257,9 @@ class State:
 # Values of variables -----------------------------------------------------------------------
 
 
-def numpy_value(variable: Variable, copy: bool = True) -> Any:
+def numpy_value(variable: Variable) -> Any:
     """The value of a variable as a NumPy array."""
-    return numpy_values([variable], copy)[0]
+    return numpy_values([variable])[0]
 
 
 def numpy_values(variables: Sequence[Variable], copy: bool = True) -> list[Any]:

@@ -14,6 +14,7 @@ from ..._utils import files
 from ...engines._profiles import marked
 from ...errors import UnsupportedError
 from ...graph.ir.program import Graph, all_nodes
+from ...runtime.compiler import prepared
 from ..interop.pure import KEY, Stateless
 from ..interop.tensorflow_module import specs_of, unique_names
 from .litert_rules import LiteEngine, LiteTracing
@@ -68,9 +69,9 @@ def write(program: Stateless, path: str, select_tf_ops: bool = False) -> None:
     Raises:
         UnsupportedError: LiteRT lacks an operation, or has it for other dtypes; names the line.
     """
-    pure = program.pure()
-    refuse_calls(pure.graph, "LiteRT")
-    graph = pure.prepared(LiteEngine())
+    graph = program.pure().graph
+    refuse_calls(graph, "LiteRT")
+    graph = prepared(graph, LiteEngine())
     inputs, outputs = _names(program)
     held = [tf.constant(x) for x in program.values]
     first = len(program.inputs)

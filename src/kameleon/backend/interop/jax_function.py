@@ -22,7 +22,6 @@ from ...graph.primitives.elementwise import constant
 from ...runtime.engines import embedded
 from ...runtime.feeds import feed_of
 from .._nests import Outputs
-from ..functions import BackendFunction
 from ..sparse import feed_parts
 from ..sparse_tensor import SparseTensor
 from .jax_gradients import Program
@@ -42,7 +41,9 @@ class Runner:
         self._program = program
         self._name = f"to_jax({program.name})"
         self._feeds = program.function.feeds
-        self._outer: BackendFunction[Any] | None = program.outer
+        self._outer = outer = program.outer
+        # From a list of outputs to the nest in which the function gives them.
+        self._rebuild = Outputs(outer.outputs, self._name, _as_bcoo).rebuild if outer else list
         self._keys = program.keys
         self._made: dict[Any, Program] = {}
         if program.phase is None:
@@ -78,7 +79,7 @@ class Runner:
         results = [in_dtype(y, jax.dtypes.canonicalize_dtype(y.dtype)) for y in found]
         count = len(results) - len(program.updated)
         new = {program.names[i]: results[count + at] for i, at in program.updated.items()}
-        return self._rebuilt(results[:count]), {**parameters, **new}
+        return self._rebuild(results[:count]), {**parameters, **new}
 
     # What is given ------------------------------------------------------------------------------
 
@@ -216,14 +217,6 @@ class Runner:
         known = {inputs[i]: constant(value, inputs[i].dtype) for i, value in fixed.items()}
         outputs = substitute(pure.graph.outputs, known)
         return Pure(Graph([input_node(x.type) if x in known else x for x in inputs], outputs))
-
-    # What is returned ---------------------------------------------------------------------------
-
-    def _rebuilt(self, outputs: list[Any]) -> Any:
-        """Outputs in the nest in which the function gives them."""
-        if self._outer is None:
-            return outputs
-        return Outputs(self._outer.outputs, self._name, _as_bcoo).rebuild(outputs)
 
 
 def _as_bcoo(x: SparseTensor, parts: Sequence[Any]) -> Any:

@@ -20,6 +20,7 @@ from ...graph.ir.program import Graph, bodies
 from ...graph.ir.types import BFLOAT16, FLOAT16
 from ...graph.primitives.precision import has_dtype
 from ...graph.primitives.shaping import shape_operands
+from ...runtime.compiler import prepared
 from ...runtime.stages import Levels
 from .pure import Pure
 
@@ -131,7 +132,7 @@ class Traced:
     rules: Mapping[str, Rule]
 
     def __init__(self, pure: Pure, name: str):
-        self.graph = pure.prepared(self.engine)
+        self.graph = prepared(pure.graph, self.engine)
         check(self.graph, name, self.engine)
         self._rounds = _rounds(self.graph)
         self.__name__ = "kameleon"  # in what JAX shows

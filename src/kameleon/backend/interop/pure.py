@@ -18,7 +18,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..._utils.names import distinct
-from ...engines._base import Engine
 from ...errors import ArgumentError
 from ...graph.gradients import pullback
 from ...graph.ir.leaves import CONSTANT, input_node
@@ -26,7 +25,6 @@ from ...graph.ir.node import ITEM, Node, dependents, walk
 from ...graph.ir.program import Graph
 from ...graph.ir.rewrite import closed
 from ...graph.primitives.constants import known_number
-from ...runtime.compiler import prepared
 from ...runtime.function import Function
 from ...runtime.pure import with_values
 from ...runtime.state import draws, numpy_values
@@ -86,10 +84,6 @@ class Pure:
         """Which inputs, and which outputs, may have a cotangent: those of floats."""
         inputs, outputs = self.graph.inputs, self.graph.outputs
         return [x.dtype.is_float for x in inputs], [y.dtype.is_float for y in outputs]
-
-    def prepared(self, engine: Engine) -> Graph:
-        """The graph as an engine's `compile` takes it."""
-        return prepared(self.graph, engine)
 
     def reverse(self, wanted: Sequence[bool], given: Sequence[bool]) -> Reverse:
         """The gradient, made once for each combination.

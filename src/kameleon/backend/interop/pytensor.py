@@ -104,9 +104,7 @@ def _check(x: Node, variable: Any) -> None:
     """Refuse a variable of PyTensor's that can't stand for a tensor."""
     type: Any = getattr(variable, "type", None)
     dtype, ndim = getattr(type, "dtype", None), getattr(type, "ndim", None)
-    if (dtype, ndim) == (str(x.dtype), len(x.shape)) and all(
-        a is None or b is None or a == b for a, b in zip(x.shape, type.shape, strict=True)
-    ):
+    if (dtype, ndim) == (str(x.dtype), len(x.shape)) and x.type.may_accept(type.shape):
         return
     raise ArgumentError(
         f"to_pytensor: {variable!r} of type {type} can't stand for '{x.name}' {x.type}:"

@@ -16,6 +16,7 @@ from ...errors import GradientError
 from ...graph.ir.node import Node
 from ...graph.ir.program import Graph
 from ...graph.passes.populated import populated
+from ...runtime.compiler import prepared
 from .pure import Adjoint, Pure
 
 raw = tf.raw_ops
@@ -155,7 +156,7 @@ class Applied:
 
 def _ready(graph: Graph) -> Graph:
     """A graph behind all passes, with conditions around windows that may see nothing."""
-    return populated(Pure(graph).prepared(engine), NEEDS)[0]
+    return populated(prepared(graph, engine), NEEDS)[0]
 
 
 def _tensors(lowering: Tracing) -> list[Any]:

@@ -187,10 +187,7 @@ class Callee:
         """A cotangent as a tensor of an operand's type."""
         if not isinstance(part, Node):
             part = constant(np.asarray(part), operand.dtype)
-        shapes = operand.shape, part.shape
-        if len(part.shape) != len(operand.shape) or any(
-            None not in (a, b) and a != b for a, b in zip(*shapes, strict=True)
-        ):
+        if not operand.type.may_accept(part.shape):
             raise GradientError(
                 f"the gradient of {self!r} gave a cotangent of shape {part.shape} for a tensor of"
                 f" shape {operand.shape}"

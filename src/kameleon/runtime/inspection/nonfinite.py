@@ -145,7 +145,8 @@ class _Search:
                 if kind == "NaN" and not steps:
                     return Origin(kind, node, in_words(value), (), ())
                 has.add(node)
-        has |= {n for n in graph.nodes if _constant(n) and test(n.attrs["value"].array).any()}
+        constants = (n for n in graph.nodes if n.primitive is CONSTANT)
+        has |= {n for n in constants if test(n.attrs["value"].array).any()}
         for chunk in in_chunks(graph):
             for node, value in zip(chunk.outputs, self.evaluate(chunk, values), strict=True):
                 if test(value).any():
@@ -191,10 +192,6 @@ class _Search:
                 inside = (*steps, Step(loop, number))
                 return self.first(Graph(body.inputs, bad), arguments, kind, inside)
         return None
-
-
-def _constant(node: Node) -> bool:
-    return node.primitive is CONSTANT
 
 
 # Loops ------------------------------------------------------------------------------------------
