@@ -20,7 +20,6 @@ from ...runtime import saving
 from .._nests import structure_of
 from ..functions import restored
 from .pure import KEY, Pure, Stateless
-from .trainable import influential
 
 Run = Callable[[Sequence[Any]], Sequence[Any]]
 
@@ -127,7 +126,7 @@ class Plan:
         self.stateless.refuse_sparse("to_keras3")
         at = self.stateless.phase
         self.inputs = [x for i, x in enumerate(self.stateless.inputs) if i != at]
-        self.trainable = influential(self.stateless)
+        self.trainable = self.stateless.trainable
         self._runs: dict[bool | None, Run] = {}
 
     def run(self, phase: bool | None) -> Run:

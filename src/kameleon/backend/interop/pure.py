@@ -18,13 +18,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..._utils.names import distinct
-from ...errors import ArgumentError
+from ...errors import ArgumentError, GradientError
 from ...graph.gradients import pullback
 from ...graph.ir.leaves import CONSTANT, input_node
 from ...graph.ir.node import ITEM, Node, dependents, walk
 from ...graph.ir.program import Graph
 from ...graph.ir.rewrite import closed
 from ...graph.primitives.constants import known_number
+from ...runtime.compiler import prepared
+from ...runtime.engines import embedded
 from ...runtime.function import Function
 from ...runtime.pure import with_values
 from ...runtime.state import draws, numpy_values
@@ -32,6 +34,8 @@ from .._nests import leaves
 from ..functions import BackendFunction
 from ..sparse_tensor import SparseTensor
 
+# What says something of gradients: dead branches go, and these stay.
+ANNOTATIONS = ("stop_gradient", "with_gradient")
 KEY = "random_key"  # what a stream's state is called, where it has a name
 KEY_WORDS = 2  # of 32 bits: the seed of a random stream, and how often it was drawn from
 
@@ -212,6 +216,22 @@ class Stateless:
         values = self.function.constants.values()
         graph = with_values(self.function.graph(phase, equal), len(self.inputs), values)
         return Graph(graph.inputs, graph.outputs[: len(self.function.outputs) + len(self.updated)])
+
+    @property
+    def trainable(self) -> set[int]:
+        """The numbers of the variables that training changes: outputs are differentiated by them,
+        in the training phase, and nobody has set their `trainable` to False.
+        """
+        graph = self.pure(None if self.phase is None else True).graph
+        pure = Pure(prepared(graph, embedded(), ANNOTATIONS))  # without dead branches
+        first, outputs = len(self.inputs), len(self.function.outputs)
+        given = [i < outputs for i in range(len(pure.graph.outputs))]
+        ends = {first + i for i, v in enumerate(self.variables) if v.trainable}
+        try:
+            flows = pure.reverse([i in ends for i in range(len(pure.graph.inputs))], given).flows
+        except GradientError:  # then each float may be one
+            flows = [0 if x.dtype.is_float else None for x in pure.graph.inputs]
+        return {i - first for i in ends if flows[i] is not None}
 
     @property
     def values(self) -> list[np.ndarray]:

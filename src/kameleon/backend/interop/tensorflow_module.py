@@ -17,7 +17,6 @@ from ...errors import FeedError
 from ...graph.ir.node import Node
 from .pure import KEY, Stateless
 from .tensorflow_graph import Applied, GraphTracing, Tensors, raw
-from .trainable import influential
 
 
 class Module(tf.Module):  # type: ignore[misc]
@@ -31,7 +30,7 @@ class Module(tf.Module):  # type: ignore[misc]
     def __init__(self, program: Stateless):
         program.refuse_sparse("to_tensorflow")
         super().__init__(name=re.sub(r"\W", "_", program.name))
-        trainable = influential(program)
+        trainable = program.trainable
         self.weights = {
             name: _variable(name, value, i in trainable, i in program.updated)
             for i, (name, value) in enumerate(zip(program.names, program.values, strict=True))
