@@ -11,11 +11,11 @@ import torch
 
 from ..._utils import files
 from ...engines._kernels.arrays import mismatch
-from ...engines.torch.tensors import TORCH, shared
+from ...engines.torch.tensors import TORCH
 from ...errors import EngineError, UnsupportedError
 from ...graph.ir.node import Node
 from ..interop.pure import Stateless
-from ..interop.torch_module import names_of
+from ..interop.torch_module import hold, names_of
 from ..interop.torch_tracing import traced, untraceable
 from .examples import roots_of
 from .refusals import refusal
@@ -128,14 +128,7 @@ class Program(torch.nn.Module):
         self._fixed = [x.shape for x in program.function.constants.values()]
         self._names = names_of(program)
         self._variables = len(program.variables)
-        for i, (name, value) in enumerate(zip(self._names, program.values, strict=False)):
-            tensor = shared(value)
-            if tensor.is_floating_point() and i not in program.updated:
-                self.register_parameter(name, torch.nn.Parameter(tensor))
-            else:
-                self.register_buffer(name, tensor)
-        for name, key in zip(self._names[self._variables :], program.keys, strict=True):
-            self.register_buffer(name, torch.from_numpy(key.astype("int64")))
+        hold(self, program, self._names)
 
     def forward(self, *inputs: Tensor) -> tuple[Tensor, ...]:
         """Outputs and new values."""

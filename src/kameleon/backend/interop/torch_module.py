@@ -82,13 +82,7 @@ class Plan:
         self.outputs = len(stateless.function.outputs)
         self.fixed = [x.shape for x in stateless.function.constants.values()]
         self.new = [(self.names[v], i) for v, i in stateless.updated.items()]
-        updated = {name for name, _ in self.new}
-        floats = [v.dtype.is_float for v in stateless.variables]
-        self.is_parameter = [
-            float and name not in updated for name, float in zip(self.names, floats, strict=False)
-        ]
-        variables = len(stateless.variables)
-        self.copied = [name in updated for name in self.names[:variables]]
+        self.copied = [i in stateless.updated for i in range(len(stateless.variables))]
         graph = stateless.pure(equal=True).graph
         self.is_followed = untraceable(graph) is None and not has_open_sizes(graph)
         self.calls: dict[bool | None, Callable[..., Any]] = {
@@ -163,6 +157,20 @@ def names_of(program: Stateless) -> list[str]:
     return distinct(map(identifier, wishes), taken)
 
 
+def hold(module: torch.nn.Module, program: Stateless, names: Sequence[str]) -> None:
+    """Give a module the variables, those of floats that aren't updated as parameters, others as
+    buffers; and the states of random streams, as buffers.
+    """
+    for i, (name, value) in enumerate(zip(names, program.values, strict=False)):
+        tensor = shared(value)
+        if tensor.is_floating_point() and i not in program.updated:
+            module.register_parameter(name, torch.nn.Parameter(tensor))
+        else:
+            module.register_buffer(name, tensor)
+    for name, key in zip(names[len(program.variables) :], program.keys, strict=True):
+        module.register_buffer(name, torch.from_numpy(key.astype(np.int64)))
+
+
 _EMPTY = torch.nn.Module()
 
 
@@ -179,16 +187,8 @@ class FunctionModule(torch.nn.Module):
     def __init__(self, function: Any):
         super().__init__()
         self._plan = plan = Plan(function)
-        stateless = plan.stateless
         self.names = dict(zip(plan.names, (p.name for p in plan.states), strict=False))
-        for i, value in enumerate(stateless.values):
-            tensor = shared(value)
-            if plan.is_parameter[i]:
-                self.register_parameter(plan.names[i], torch.nn.Parameter(tensor))
-            else:
-                self.register_buffer(plan.names[i], tensor)
-        for name, key in zip(plan.names[len(plan.states) :], stateless.keys, strict=True):
-            self.register_buffer(name, torch.from_numpy(key.astype(np.int64)))
+        hold(self, plan.stateless, plan.names)
         self.train(plan.starts_with)
 
     def extra_repr(self) -> str:
