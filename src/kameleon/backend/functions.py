@@ -285,7 +285,7 @@ if TYPE_CHECKING:  # what a call gives is of the structure of `outputs`
 
     from ..runtime.inspection.profiling import Profile
 
-    class _Options(TypedDict, total=False):
+    class _Common(TypedDict, total=False):
         engine: str | None
         candidates: Sequence[str] | None
         check: str | None
@@ -296,54 +296,36 @@ if TYPE_CHECKING:  # what a call gives is of the structure of `outputs`
         options: Any
         run_metadata: Any
 
+    class _OfArrays(_Common, total=False):
+        as_numpy: Literal[True]
+
+    class _OfAny(_Common, total=False):
+        as_numpy: bool
+
 
 Key = TypeVar("Key")
+Updates = Sequence[Any] | None
 
 
 @overload
 def function(
-    inputs: Any,
-    outputs: list[Tensor],
-    updates: Sequence[Any] | None = None,
-    *,
-    as_numpy: Literal[True] = True,
-    **options: Unpack[_Options],
+    inputs: Any, outputs: list[Tensor], updates: Updates = None, **options: Unpack[_OfArrays]
 ) -> BackendFunction[list[Array]]: ...
 @overload
 def function(
-    inputs: Any,
-    outputs: tuple[Tensor, ...],
-    updates: Sequence[Any] | None = None,
-    *,
-    as_numpy: Literal[True] = True,
-    **options: Unpack[_Options],
+    inputs: Any, outputs: tuple[Tensor, ...], updates: Updates = None, **options: Unpack[_OfArrays]
 ) -> BackendFunction[tuple[Array, ...]]: ...
 @overload
 def function(
-    inputs: Any,
-    outputs: dict[Key, Tensor],
-    updates: Sequence[Any] | None = None,
-    *,
-    as_numpy: Literal[True] = True,
-    **options: Unpack[_Options],
+    inputs: Any, outputs: dict[Key, Tensor], updates: Updates = None, **options: Unpack[_OfArrays]
 ) -> BackendFunction[dict[Key, Array]]: ...
 @overload
 def function(
-    inputs: Any,
-    outputs: Tensor,
-    updates: Sequence[Any] | None = None,
-    *,
-    as_numpy: Literal[True] = True,
-    **options: Unpack[_Options],
+    inputs: Any, outputs: Tensor, updates: Updates = None, **options: Unpack[_OfArrays]
 ) -> BackendFunction[Array]: ...
 @overload
 def function(
-    inputs: Any,
-    outputs: Any,
-    updates: Sequence[Any] | None = None,
-    *,
-    as_numpy: bool = True,
-    **options: Unpack[_Options],
+    inputs: Any, outputs: Any, updates: Updates = None, **options: Unpack[_OfAny]
 ) -> BackendFunction[Any]: ...
 @_refusing_others
 def function(
