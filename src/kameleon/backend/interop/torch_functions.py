@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from ...engines._kernels.loops import while_loop
+from ...engines._kernels import loops
 from ...engines.torch.windows import at_first_nan, flat_pooled
 
 Tensor = torch.Tensor
@@ -92,7 +92,7 @@ def minus_one_hot(p: Tensor, labels: Tensor, axis: int) -> Tensor:
     return torch.scatter_add(p, axis, index, p.new_full(index.shape, -1))
 
 
-def sparse_crossentropy(x: Tensor, p: Tensor, labels: Tensor, axis: int) -> Tensor:
+def sparse_softmax_crossentropy(x: Tensor, p: Tensor, labels: Tensor, axis: int) -> Tensor:
     """See `kernels.sparse_softmax_crossentropy`."""
     index = labels.to(torch.int64).unsqueeze(axis)
     picked = torch.gather(p, axis, index)
@@ -102,7 +102,7 @@ def sparse_crossentropy(x: Tensor, p: Tensor, labels: Tensor, axis: int) -> Tens
     return torch.where(lost, exact, torch.neg(torch.log(picked))).squeeze(axis)
 
 
-def crossentropy(x: Tensor, p: Tensor, t: Tensor, axis: int) -> Tensor:
+def softmax_crossentropy(x: Tensor, p: Tensor, t: Tensor, axis: int) -> Tensor:
     """See `kernels.softmax_crossentropy`."""
     below = torch.amax(x, axis, keepdim=True) - x
     total = torch.sum(below * t, axis)
@@ -192,12 +192,12 @@ def cond(
     return then(*given) if condition else otherwise(*given)  # type: ignore[no-any-return]
 
 
-def loop(
+def while_loop(
     condition: Callable[..., Any], body: Callable[..., Any], consts: Any, carry: Any
 ) -> Sequence[Tensor]:
     """See `kernels.while_loop`."""
     if torch._C._are_functorch_transforms_active() or not is_followed([*consts, *carry]):
-        return while_loop(condition, body, consts, carry)
+        return loops.while_loop(condition, body, consts, carry)
     count = len(carry)
 
     def turned(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -260,3 +260,14 @@ def scan(
     }
     found = [befores[n] if before else stacks[n] for n, before in views]
     return (*states, *(x.flip(0) if backwards else x for x in found))
+
+
+# By the names of the kernels in whose place they are.
+FOLLOWED: dict[str, Callable[..., Any]] = {
+    function.__name__: function
+    for function in (
+        *(array, as_int, cond, flat_max_pool, fold, gather, int_product, keep_where_positive),
+        *(minus_one_hot, mod, put_along, scalar_tensor, scan, scatter_add, softmax_crossentropy),
+        *(sparse_softmax_crossentropy, take_along, unpool, unslice, while_loop),
+    )
+}

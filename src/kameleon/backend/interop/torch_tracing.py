@@ -30,7 +30,7 @@ from ...graph.ir.node import Node
 from ...graph.ir.program import Graph, all_nodes
 from ...graph.primitives.shaping import follows_from_sizes, shape_operands
 from ...runtime.compiler import prepared
-from . import torch_functions as functions
+from .torch_functions import FOLLOWED
 
 Tensor = torch.Tensor
 
@@ -121,33 +121,14 @@ class Traced(TorchEmitter):
         {
             **{name: f for name, f in NAMESPACE.items() if KERNELS.get(name) is not f},
             **BUFFERLESS,
+            **FOLLOWED,
             "called": KERNELS["called"],
-            "array": functions.array,
-            "as_int": functions.as_int,
             "check": lambda x, holds, message: x,
-            "cond": functions.cond,
-            "flat_max_pool": functions.flat_max_pool,
             "detach": Tensor.detach,
-            "fold": functions.fold,
-            "gather": functions.gather,
             "int_max": torch.sym_max,
             "int_min": torch.sym_min,
-            "int_product": functions.int_product,
-            "keep_where_positive": functions.keep_where_positive,
-            "minus_one_hot": functions.minus_one_hot,
-            "mod": functions.mod,
             "pad": torch.constant_pad_nd,
-            "put_along": functions.put_along,
-            "scalar_tensor": functions.scalar_tensor,
-            "scan": functions.scan,
-            "scatter_add": functions.scatter_add,
-            "softmax_crossentropy": functions.crossentropy,
-            "sparse_softmax_crossentropy": functions.sparse_crossentropy,
-            "take_along": functions.take_along,
-            "unpool": functions.unpool,
-            "unslice": functions.unslice,
             "upright": lambda x: x,
-            "while_loop": functions.loop,
         },
         large=2**40,
     )
