@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from functools import reduce
 
 import jax
 import numpy as np
@@ -30,8 +30,13 @@ def _space(x: Value) -> tuple[int, ...]:
     return tuple(np.shape(x)[1:-1])
 
 
+def _is_known(sizes: Dims) -> bool:
+    """Whether there are numbers of an export's open sizes, too; else these have just names."""
+    return all(isinstance(d, int) for d in sizes)
+
+
 def _places(window: Window, space: Dims) -> tuple[int, ...]:
-    if all(isinstance(d, int) for d in space):
+    if _is_known(space):
         return tuple(window.outputs(tuple(space)))  # type: ignore[arg-type]
     rows = zip(space, window.padding, window.spans, window.strides, strict=True)
     return tuple(
@@ -52,56 +57,50 @@ def _check_places(window: Window, space: Dims, x: Value) -> None:
 # Convolution -------------------------------------------------------------------------------
 
 
-def _numbers(lhs: str, rhs: str, rank: int) -> lax.ConvDimensionNumbers:
-    """Dimension numbers: S stands for all axes of space."""
-
-    def spec(text: str, axes: str) -> tuple[int, ...]:
-        space = text.index("S")
-        places = {c: i + (rank - 1) * (i > space) for i, c in enumerate(text)}
-        return (places[axes[0]], places[axes[1]], *range(space, space + rank))
-
-    return lax.ConvDimensionNumbers(spec(lhs, "NC"), spec(rhs, "OI"), spec("NSC", "NC"))
+def _conv(e: Tracing, node: Node, x: Value, k: Value) -> Value:
+    window: Window = node.attrs["window"]
+    same_shapes(window.sizes, np.shape(k)[:-2])
+    shape = (x.shape[0], *_places(window, _space(x)), np.shape(k)[-1])
+    return _zeros(shape, x) if 0 in (*shape, x.shape[-1]) else _mixing(x, k, window)
 
 
-def _convolved(
-    x: Value,
-    k: Value,
-    numbers: lax.ConvDimensionNumbers,
-    strides: Dims,
-    padding: Sequence[tuple[int, int]],
-    holes: tuple[Dims, Dims],
-) -> Value:
-    """XLA's convolution; `holes` are the dilations of x and of k."""
-    padding = list(padding)
-    if not all(isinstance(d, int) for margins in padding for d in margins):
-        x, padding = _padded(x, numbers, padding, holes[0]), [(0, 0)] * len(padding)
-        holes = (1,) * len(padding), holes[1]
-    axis = _axis_to_lengthen(x, k, numbers, strides, padding, holes)
-    if axis is not None:
-        padding[axis] = (0, strides[axis])
-    found = lax.conv_general_dilated(
-        x,
-        k,
-        tuple(strides),
-        padding,
-        lhs_dilation=tuple(holes[0]),
-        rhs_dilation=tuple(holes[1]),
-        dimension_numbers=numbers,
-        precision=lax.Precision.HIGHEST,
-    )
+def _zeros(shape: Dims, x: Value) -> Value:
+    return lax.full(tuple(shape), scalar(0, x.dtype))
+
+
+def _mixing(x: Value, k: Value, window: Window) -> Value:
+    """A convolution with a kernel (*window, in, out)."""
+    if _is_by_planes(window, x):
+        planes = _Planes(window, x.shape[1])
+        parts = zip(planes.seen(x), as_array(k), strict=True)
+        return planes.apart(reduce(lax.add, (_mixing(x, k, planes.window) for x, k in parts)))
+    axis = _axis_to_lengthen(x, window)
     if axis is None:
-        return found
+        return _convolved(x, k, window)
+    padding = [(0, s * (i == axis)) for i, s in enumerate(window.strides)]
+    found = _convolved(x, k, window._replace(padding=tuple(padding)))
     return lax.slice_in_dim(found, 0, found.shape[1 + axis] - 1, axis=1 + axis)
 
 
-def _padded(
-    x: Value, numbers: lax.ConvDimensionNumbers, padding: Sequence[tuple[Any, Any]], holes: Dims
-) -> Value:
-    """What a convolution pads and dilates by itself, if it's told numbers: these are symbols."""
-    margins: list[tuple[Any, Any, int]] = [(0, 0, 0)] * x.ndim
-    for axis, (low, high), hole in zip(numbers.lhs_spec[2:], padding, holes, strict=True):
-        margins[axis] = (low, high, hole - 1)
-    return lax.pad(x, scalar(0, x.dtype), margins)
+def _apart(x: Value, k: Value, window: Window) -> Value:
+    """A depthwise convolution, with a kernel (*window, channels, multiplier)."""
+    channels, multiplier = np.shape(k)[-2:]
+    k = lax.reshape(k, (*window.sizes, 1, channels * multiplier))
+    return _convolved(x, k, window, channels)
+
+
+def _convolved(x: Value, k: Value, window: Window, groups: int = 1) -> Value:
+    space = "DHW"[-window.rank :]
+    return lax.conv_general_dilated(
+        x,
+        k,
+        window.strides,
+        window.padding,
+        rhs_dilation=window.dilation,
+        dimension_numbers=(f"N{space}C", f"{space}IO", f"N{space}C"),
+        feature_group_count=groups,
+        precision=lax.Precision.HIGHEST,
+    )
 
 
 # On a processor XLA first gathers all patches of a plane, if nothing is padded. From so many bytes
@@ -109,114 +108,84 @@ def _padded(
 MANY_BYTES = 2**24
 
 
-def _axis_to_lengthen(
-    x: Value,
-    k: Value,
-    numbers: lax.ConvDimensionNumbers,
-    strides: Dims,
-    padding: Sequence[tuple[int, int]],
-    holes: tuple[Dims, Dims],
-) -> int | None:
+def _axis_to_lengthen(x: Value, window: Window) -> int | None:
     """The axis of a plane with the most places, which gets another one, where that is faster."""
-    if len(strides) != 2 or any(map(any, padding)) or max(holes[0]) > 1 or not on_processor():
+    if window.rank != 2 or any(map(any, window.padding)) or not on_processor():
         return None
-    if not all(isinstance(d, int) for d in x.shape):
-        return None  # the size isn't known yet
-    batch, features, *space = (x.shape[axis] for axis in numbers.lhs_spec)
-    sizes = [k.shape[axis] for axis in numbers.rhs_spec[2:]]
-    window = Window(tuple(sizes), tuple(strides), tuple(padding), tuple(holes[1]))
-    places = _places(window, space)
-    count = batch * features * window.cells * math.prod(places)
+    if not _is_known(x.shape):
+        return None
+    places = _places(window, _space(x))
+    count = x.shape[0] * x.shape[-1] * window.cells * math.prod(places)
     is_slow = window.cells > 1 and x.dtype.kind == "f" and count * x.dtype.itemsize >= MANY_BYTES
     return places.index(max(places)) if is_slow else None
 
 
-def _ones(window: Window) -> tuple[int, ...]:
-    return (1,) * window.rank
+# Adjoints -----------------------------------------------------------------------------------
+
+# (x, k, window) -> y, linear in x and in k.
+Convolution = Callable[[Value, Value, Window], Value]
 
 
-def _zeros(shape: Dims, x: Value) -> Value:
-    return lax.full(tuple(shape), scalar(0, x.dtype))
+def _adjoint(function: Callable[[Value], Value], shape: Dims, g: Value) -> Value:
+    """What a linear function of an array of that shape does, transposed, to g."""
+    x = jax.ShapeDtypeStruct(tuple(shape), g.dtype)  # type: ignore[no-untyped-call]
+    [found] = jax.linear_transpose(function, x)(g)
+    return found
 
 
-def _conv(e: Tracing, node: Node, x: Value, k: Value) -> Value:
-    window: Window = node.attrs["window"]
-    same_shapes(window.sizes, np.shape(k)[:-2])
-    shape = (x.shape[0], *_places(window, _space(x)), np.shape(k)[-1])
-    if 0 in (*shape, x.shape[-1]):
-        return _zeros(shape, x)
-    return _sliding(x, k, window)
+def _transposable(convolution: Convolution, x: Value, k: Value, window: Window) -> Value:
+    """A convolution as JAX transposes it. Open sizes need a place at least; and margins that are
+    part of x, up to the last cell that is seen: then those of the transposed one are numbers.
+    """
+    if _is_known(_space(x)):
+        return convolution(x, k, window)
+    margins = [(0, 0, 0)] * x.ndim
+    counts = _places(window, _space(x))
+    rows = zip(_space(x), counts, window.padding, window.spans, window.strides, strict=True)
+    for axis, (d, count, (low, _), span, stride) in enumerate(rows, 1):
+        last = (count - 1) * stride
+        same_sizes(last + 1, jax.core.max_dim(last + 1, 0))
+        margins[axis] = (low, last + span - d - low, 0)
+    bare = window._replace(padding=((0, 0),) * window.rank)
+    return convolution(lax.pad(x, scalar(0, x.dtype), margins), k, bare)
 
 
-def _sliding(x: Value, k: Value, window: Window) -> Value:
-    if _is_by_planes(window, x):
-        planes = _Planes(window, x.shape[1])
-        parts = zip(planes.seen(x), as_array(k), strict=True)
-        found = sum(_sliding(part, kernel, planes.window) for part, kernel in parts)
-        return planes.apart(found)
-    return _convolved(
-        x, k, _numbers("NSC", "SIO", window.rank), window.strides, window.padding,
-        (_ones(window), window.dilation),
-    )  # fmt: skip
+def _onto_space(convolution: Convolution, depth: Callable[[Dims], int]) -> Rule:
+    """The adjoint in x; `depth` gives the channels of y by the sizes of the kernel."""
+
+    def rule(e: Tracing, node: Node, g: Value, k: Value, *sizes: Value) -> Value:
+        window, space = node.attrs["window"], e.shape(node, sizes)
+        _check_places(window, space, g)
+        same_sizes(g.shape[-1], depth(np.shape(k)))
+        shape = (g.shape[0], *space, np.shape(k)[-2])
+        if 0 in (*shape, *g.shape):
+            return _zeros(shape, g)
+        return _adjoint(lambda x: _transposable(convolution, x, k, window), shape, g)
+
+    return rule
 
 
-def _conv_input(e: Tracing, node: Node, g: Value, k: Value, *sizes: Value) -> Value:
-    window, space = node.attrs["window"], e.shape(node, sizes)
-    _check_places(window, space, g)
-    same_sizes(g.shape[-1], np.shape(k)[-1])
-    shape = (g.shape[0], *space, np.shape(k)[-2])
-    if 0 in (*shape, *g.shape):
-        return _zeros(shape, g)
-    return _sliding_back(g, k, space, window)
+def _onto_kernel(convolution: Convolution, outputs: Callable[[Node, Value, Value], int]) -> Rule:
+    """The adjoint in k; `outputs` gives the last size of the kernel."""
+
+    def rule(e: Tracing, node: Node, x: Value, g: Value) -> Value:
+        window = node.attrs["window"]
+        _check_places(window, _space(x), g)
+        same_sizes(x.shape[0], g.shape[0])
+        shape = (*window.sizes, x.shape[-1], outputs(node, x, g))
+        if 0 in (*shape, *x.shape, *g.shape):
+            return _zeros(shape, x)
+        return _adjoint(lambda k: _transposable(convolution, x, k, window), shape, g)
+
+    return rule
 
 
-def _sliding_back(g: Value, k: Value, space: Dims, window: Window) -> Value:
-    if _is_by_planes(window, g):
-        planes = _Planes(window, space[0])
-        parts = (_sliding_back(_as_planes(g), kernel, space[1:], planes.window) for kernel in k)
-        return planes.put_back([planes.apart(part) for part in parts])
-    padding = []
-    for d, n, size, hole, stride, (low, _) in zip(
-        space, _space(g), window.sizes, window.dilation, window.strides, window.padding,
-        strict=True,
-    ):  # fmt: skip
-        before = (size - 1) * hole - low
-        padding.append((before, d - (n - 1) * stride - 1 + (size - 1) * hole - before))
-    mirrored = lax.rev(k, range(window.rank))
-    return _convolved(
-        g, mirrored, _numbers("NSC", "SOI", window.rank), _ones(window), padding,
-        (window.strides, window.dilation),
-    )  # fmt: skip
-
-
-def _conv_kernel(e: Tracing, node: Node, x: Value, g: Value) -> Value:
-    window: Window = node.attrs["window"]
-    _check_places(window, _space(x), g)
-    same_sizes(x.shape[0], g.shape[0])
-    shape = (*window.sizes, x.shape[-1], g.shape[-1])
-    if 0 in (*shape, *x.shape, *g.shape):
-        return _zeros(shape, x)
-    return _correlated(x, g, window)
-
-
-def _correlated(x: Value, g: Value, window: Window) -> Value:
-    """A convolution of x with g over the batch, at distances of the dilation."""
-    if _is_by_planes(window, x):
-        planes = _Planes(window, x.shape[1])
-        parts = [_correlated(part, _as_planes(g), planes.window) for part in planes.seen(x)]
-        return lax.concatenate([lax.expand_dims(part, (0,)) for part in parts], 0)
-    padding = []
-    for d, n, size, hole, stride, (low, _) in zip(
-        _space(x), _space(g), window.sizes, window.dilation, window.strides, window.padding,
-        strict=True,
-    ):  # fmt: skip
-        padding.append((low, (size - 1) * hole + (n - 1) * stride + 1 - d - low))
-    found = _convolved(
-        x, g, _numbers("CSN", "ISO", window.rank), window.dilation, padding,
-        (_ones(window), window.strides),
-    )  # fmt: skip
-    rank = window.rank  # (channels, *window, out)
-    return lax.transpose(found, (*range(1, rank + 1), 0, rank + 1))
+def _multiplier(node: Node, x: Value, g: Value) -> int:
+    channels, multiplier = x.shape[-1], node.attrs["multiplier"]
+    if multiplier is None:
+        multiplier = g.shape[-1] // max(1, channels)
+    same_sizes(g.shape[-1], channels * multiplier)
+    return multiplier  # type: ignore[no-any-return]
 
 
 # Volumes ------------------------------------------------------------------------------------
@@ -227,11 +196,6 @@ def _is_by_planes(window: Window, x: Value) -> bool:
     fast code for planes alone, on a processor.
     """
     return window.rank == 3 and x.dtype.kind == "f" and on_processor()
-
-
-def _as_planes(x: Value) -> Value:
-    """Volumes as the planes of which they consist, one behind the other."""
-    return lax.reshape(x, (x.shape[0] * x.shape[1], *x.shape[2:]))
 
 
 class _Planes:
@@ -248,91 +212,24 @@ class _Planes:
     def __init__(self, window: Window, depth: int):
         (size, *sizes), (stride, *strides), (self._padding, *padding), (hole, *holes) = window
         self.window = Window(tuple(sizes), tuple(strides), tuple(padding), tuple(holes))
-        self._depth, self._places = depth, window.out_dim(0, depth) or 0
+        self._places = window.out_dim(0, depth) or 0
         self._starts, self._stride = range(0, size * hole, hole), stride
         self._reach = (self._places - 1) * stride + 1  # from its first place to its last one
 
     def seen(self, x: Value) -> list[Value]:
         """For each depth of the window, the planes that it sees in its places."""
-        low, high = self._padding
-        padded = _margins(x, low, 0, high)
-        return [
-            _as_planes(lax.slice_in_dim(padded, at, at + self._reach, self._stride, 1))
-            for at in self._starts
-        ]
+        margins = [(0, 0, 0), (*self._padding, 0), *[(0, 0, 0)] * (x.ndim - 2)]
+        padded = lax.pad(x, scalar(0, x.dtype), margins)
+        parts = (
+            lax.slice_in_dim(padded, at, at + self._reach, self._stride, 1) for at in self._starts
+        )
+        return [lax.reshape(x, (x.shape[0] * x.shape[1], *x.shape[2:])) for x in parts]
 
     def apart(self, planes: Value) -> Value:
         """Planes as volumes that are as deep as there are places."""
         return lax.reshape(
             planes, (planes.shape[0] // self._places, self._places, *planes.shape[1:])
         )
-
-    def put_back(self, parts: list[Value]) -> Value:
-        """The adjoint of `seen`, for volumes."""
-        low, _ = self._padding
-        behind = self._depth + low - self._reach
-        return sum(
-            _margins(part, at - low, self._stride - 1, behind - at)
-            for at, part in zip(self._starts, parts, strict=True)
-        )
-
-
-def _margins(x: Value, low: int, inner: int, high: int) -> Value:
-    """Volumes with planes of zeros before, between and behind theirs; fewer planes for numbers
-    below 0.
-    """
-    margins = [(0, 0, 0), (low, high, inner), *[(0, 0, 0)] * (x.ndim - 2)]
-    return lax.pad(x, scalar(0, x.dtype), margins)
-
-
-# Depthwise gradients ------------------------------------------------------------------------
-
-
-def _grouped(x: Value, k: Value, window: Window) -> Value:
-    """A depthwise convolution as XLA's: the channels are groups."""
-    channels, multiplier = np.shape(k)[-2:]
-    return lax.conv_general_dilated(
-        x,
-        lax.reshape(k, (*window.sizes, 1, channels * multiplier)),
-        window.strides,
-        window.padding,
-        rhs_dilation=window.dilation,
-        dimension_numbers=_numbers("NSC", "SIO", window.rank),
-        feature_group_count=channels,
-        precision=lax.Precision.HIGHEST,
-    )
-
-
-def _adjoint(function: Callable[[Value], Value], shape: Dims, g: Value) -> Value:
-    """What a linear function of an array of that shape does, transposed, to g."""
-    x = jax.ShapeDtypeStruct(tuple(shape), g.dtype)  # type: ignore[no-untyped-call]
-    [found] = jax.linear_transpose(function, x)(g)
-    return found
-
-
-def _depthwise_input(e: Tracing, node: Node, g: Value, k: Value, *sizes: Value) -> Value:
-    window, space = node.attrs["window"], e.shape(node, sizes)
-    channels, multiplier = np.shape(k)[-2:]
-    _check_places(window, space, g)
-    same_sizes(g.shape[-1], channels * multiplier)
-    shape = (g.shape[0], *space, channels)
-    if 0 in (*shape, *g.shape):
-        return _zeros(shape, g)
-    return _adjoint(lambda x: _grouped(x, k, window), shape, g)
-
-
-def _depthwise_kernel(e: Tracing, node: Node, x: Value, g: Value) -> Value:
-    window: Window = node.attrs["window"]
-    channels, multiplier = x.shape[-1], node.attrs["multiplier"]
-    if multiplier is None:
-        multiplier = g.shape[-1] // max(1, channels)
-    _check_places(window, _space(x), g)
-    same_sizes(x.shape[0], g.shape[0])
-    same_sizes(g.shape[-1], channels * multiplier)
-    shape = (*window.sizes, channels, multiplier)
-    if 0 in (*shape, *x.shape, *g.shape):
-        return _zeros(shape, x)
-    return _adjoint(lambda k: _grouped(x, k, window), shape, g)
 
 
 def _traced(rule: Callable[..., Value]) -> Rule:
@@ -347,10 +244,10 @@ def _traced(rule: Callable[..., Value]) -> Rule:
 
 KERNELS: dict[str, Rule] = {
     "conv": _conv,
-    "conv_input": _conv_input,
-    "conv_kernel": _conv_kernel,
-    "depthwise_input": _depthwise_input,
-    "depthwise_kernel": _depthwise_kernel,
+    "conv_input": _onto_space(_mixing, lambda sizes: sizes[-1]),
+    "conv_kernel": _onto_kernel(_mixing, lambda node, x, g: g.shape[-1]),
+    "depthwise_input": _onto_space(_apart, lambda sizes: math.prod(sizes[-2:])),
+    "depthwise_kernel": _onto_kernel(_apart, _multiplier),
 }
 RULES: dict[str, Rule] = {name: _traced(rule) for name, rule in KERNELS.items()}
 # Gradients of windows with fewer cells are faster as sums.
