@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 import warnings
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -376,3 +377,20 @@ def test_sizes_of_one_that_only_the_graph_knows(mode: Any) -> None:
     )
     values = [step([-np.ones((3, 4)), np.ones((3, 1))])[0] for _ in range(2)]
     assert values[1] < values[0]
+
+
+def test_what_lies_between_is_let_go_as_soon_as_nobody_needs_it(mode: Any) -> None:
+    """Of unknown sizes, too: else a chain of operations holds as many arrays as it has steps."""
+    x = K.placeholder((None,))
+    y = x
+    for _ in range(30):
+        y = K.sqrt(y + 1.0)
+    function = K.function([x], [y])
+    given = np.ones(100_000, np.float32)
+    function([given])
+    tracemalloc.start()
+    try:
+        function([given])
+        assert tracemalloc.get_traced_memory()[1] < 6 * given.nbytes
+    finally:
+        tracemalloc.stop()

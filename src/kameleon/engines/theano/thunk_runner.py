@@ -1,9 +1,9 @@
-"""PyTensor's thunks, run one by one; large buffers are reused where they fit again."""
+"""PyTensor's thunks: Python code one by one, C code by PyTensor's own loop."""
 
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from time import perf_counter
 from typing import Any
@@ -18,7 +18,6 @@ from pytensor.link.vm import VMLinker
 from pytensor.printing import debugprint
 from pytensor.scalar.basic import Cast
 from pytensor.tensor.elemwise import Elemwise
-from pytensor.tensor.type import TensorType as Array
 
 from ..._utils.locks import lock
 from ..._utils.private import Private
@@ -28,10 +27,7 @@ from ...graph.ir.program import Graph
 from ...graph.ir.types import TensorType, as_dtype
 from ...graph.primitives.elementwise import add, mul, tanh
 from .._base import Timing
-from .._codegen.code import may_be_large
 from .._codegen.fixed_arity import numbered, written
-from .._kernels import memory
-from .._kernels.buffers import is_large
 from .._kernels.memory import give
 from .._kernels.quiet import quiet
 from .._lowering import Rule
@@ -74,8 +70,6 @@ class ThunkRunner:
         inputs = [array_type(x.type)() for x in graph.inputs]
         low = EngineLowering(graph, inputs)
         outputs = [*low.run(), *low.guards]
-        # PyTensor's own loop in C is the quickest, where there are no large buffers to reuse.
-        looped = in_c and not (inside and any(map(may_be_large, graph.nodes)))
         with _building:
             before = MODE.val, LIMIT.val
             try:
@@ -83,7 +77,7 @@ class ThunkRunner:
                     [In(x) for x in inputs],
                     # Not borrowed: no output shares memory with another, an input or a constant.
                     [Out(y, borrow=False) for y in outputs],
-                    mode=_mode(in_c, looped, inside),
+                    mode=_mode(in_c, inside),
                     on_unused_input="ignore",
                     trust_input=True,
                 ).create()
@@ -95,7 +89,7 @@ class ThunkRunner:
         self._vm: Any = None
         self.count = len(graph.outputs)
         if inside:
-            self._look_inside(function.vm, function, looped)
+            self._look_inside(function, in_c)
         else:
             self.function = function
             self.run = self._as_called  # type: ignore[method-assign]
@@ -103,8 +97,9 @@ class ThunkRunner:
         if any(not isinstance(node.op, Loop) for node in self.fgraph.apply_nodes):
             self.run = quiet(self.run)  # type: ignore[method-assign]
 
-    def _look_inside(self, vm: Any, function: Any, looped: bool) -> None:
+    def _look_inside(self, function: Any, in_c: bool) -> None:
         """Take thunks and cells, to do what calling the function does."""
+        vm = function.vm
         self.given: list[Cell] = [c.storage for c in function.input_storage]
         self.made: list[Cell] = [c.storage for c in function.output_storage][: self.count]
         self.filled: list[Cell] = [
@@ -112,9 +107,12 @@ class ThunkRunner:
         ]
         self.busy = False
         self._vm = vm
-        self.steps = [] if looped else list(_steps(vm))
-        if looped:
+        self.steps: list[Step] = []
+        if in_c:
             self.run = self._written_out(vm)  # type: ignore[assignment, method-assign]
+        else:
+            steps = zip(vm.nodes, vm.thunks, vm.post_thunk_clear, strict=True)
+            self.steps += [(_prepared(node, thunk), dying) for node, thunk, dying in steps]
 
     def _as_called(self, arguments: Sequence[Any]) -> list[Any]:
         """`run`, by PyTensor's own call."""
@@ -203,51 +201,18 @@ def has_compiler() -> bool:
     return bool(pytensor.config.cxx)
 
 
-def _mode(in_c: bool, looped: bool, vectorised: bool) -> Mode:
+def _mode(in_c: bool, vectorised: bool) -> Mode:
     tags = ["c", "vectorised"][: 1 + vectorised] if in_c else ["python"]
-    linker = VMLinker(allow_gc=True, use_cloop=looped, c_thunks=in_c)
+    linker = VMLinker(allow_gc=True, use_cloop=in_c, c_thunks=in_c)
     return Mode(linker, REWRITES.query(RewriteDatabaseQuery(include=tags)))
 
 
-def _steps(vm: Any) -> Iterator[Step]:
-    """Thunks, each with the cells of large values that are needed no longer behind it."""
-    large = {id(cell) for x, cell in vm.storage_map.items() if _is_large(x.type)}
-    for node, thunk, dying in zip(vm.nodes, vm.thunks, vm.post_thunk_clear, strict=True):
-        yield _prepared(node, thunk), [cell for cell in dying if id(cell) in large]
-
-
-def _prepared(node: Any, thunk: Callable[[], None]) -> Callable[[], None]:
-    """The thunk, or a quicker one that does the same."""
-    if isinstance(node.op, Loop):
-        return _with_buffers(node, thunk)
-    if type(node.op) is Elemwise:
-        return _by_numpy(node, thunk)
-    return thunk
-
-
-def _with_buffers(node: Any, thunk: Any) -> Callable[[], None]:
-    """A loop in C whose new large arrays are made from buffers of the pool."""
-    fresh = [y for i, y in enumerate(node.outputs) if i not in node.op.inplace_pattern]
-    like = next((x for x in node.inputs if x.type.shape == node.outputs[0].type.shape), None)
-    if not fresh or like is None or not _is_large(like.type):
-        return thunk.thunk  # type: ignore[no-any-return]
-    cells: dict[Any, Cell] = dict(zip(node.inputs, thunk.inputs, strict=True))
-    cells.update(zip(node.outputs, thunk.outputs, strict=True))
-    source, targets = cells[like], [(cells[y], y.type.dtype) for y in fresh]
-    bare = thunk.thunk
-
-    def run() -> None:
-        shape = source[0].shape
-        for cell, dtype in targets:
-            cell[0] = memory.empty(shape, dtype)
-        bare()
-
-    return run
-
-
-def _by_numpy(node: Any, thunk: Any) -> Callable[[], None]:
-    """PyTensor's Python code for an elementwise operation, but for its checks at each call."""
-    op, inputs, (output,) = node.op, thunk.inputs, thunk.outputs
+def _prepared(node: Any, thunk: Any) -> Callable[[], None]:
+    """The thunk; of an elementwise operation, without PyTensor's checks at each call."""
+    op = node.op
+    if type(op) is not Elemwise:
+        return thunk  # type: ignore[no-any-return]
+    inputs, (output,) = thunk.inputs, thunk.outputs
     function, check = op.nfunc, op._check_runtime_broadcast
     if isinstance(op.scalar_op, Cast):
         function = operator.methodcaller("astype", op.scalar_op.o_type.dtype)
@@ -266,37 +231,28 @@ def _by_numpy(node: Any, thunk: Any) -> Callable[[], None]:
     return run
 
 
-def _is_large(type: Any) -> bool:
-    """Whether a type of PyTensor is one of arrays that are worth a buffer of the pool."""
-    return isinstance(type, Array) and is_large(type.shape, np.dtype(type.dtype).itemsize)
-
-
 # Trying out what is private ------------------------------------------------------------------
 
 
 def _computes(in_c: bool) -> bool:
-    """Whether a machine gives the right numbers, small and large, however arrays lie, again and
-    again; refuses sizes that differ; and holds nothing afterwards."""
+    """Whether a machine gives the right numbers, however arrays lie, again and again; refuses sizes
+    that differ; and holds nothing afterwards."""
     close = partial(np.allclose, rtol=1e-4, atol=1e-4)
-    for rows in (3, 150):
-        shape = (rows, rows)
-        x, y, z = (input_node(TensorType(shape, as_dtype("float32"))) for _ in range(3))
-        inner = add(mul(x, y), z)
-        machine = ThunkRunner(Graph([x, y, z], [tanh(inner), mul(inner, x)]), in_c, inside=True)
-        a = np.linspace(-2, 2, rows * rows, dtype=np.float32).reshape(shape)
-        for given in ((a, a, a), (a.T, a, a[::-1]), (a, a + 1, a.T)):
-            u = given[0] * given[1] + given[2]
-            results = machine.run(given)
-            if not all(map(close, results, (np.tanh(u), u * given[0]))):
-                return False
-        if any(cell[0] is not None for cell in machine.filled):
+    x, y, z = (input_node(TensorType((3, 3), as_dtype("float32"))) for _ in range(3))
+    inner = add(mul(x, y), z)
+    machine = ThunkRunner(Graph([x, y, z], [tanh(inner), mul(inner, x)]), in_c, inside=True)
+    a = np.linspace(-2, 2, 9, dtype=np.float32).reshape(3, 3)
+    for given in ((a, a, a), (a.T, a, a[::-1]), (a, a + 1, a.T)):
+        u = given[0] * given[1] + given[2]
+        if not all(map(close, machine.run(given), (np.tanh(u), u * given[0]))):
             return False
-        try:
-            machine.run((a, a[:1], a))
-        except ValueError:
-            continue
+    if any(cell[0] is not None for cell in machine.filled):
         return False
-    return True
+    try:
+        machine.run((a, a[:1], a))
+    except ValueError:
+        return True
+    return False
 
 
 THUNKS = Private("PyTensor", "thunks and cells of functions", lambda: _computes(False))
