@@ -245,7 +245,6 @@ WAITED_FOR = {
         "an index out of range is an error, and would end the process",
     ),
     **dict.fromkeys(("minus_one_hot", "sparse_softmax_crossentropy"), "the same, of labels"),
-    "softmax_crossentropy": "where a probability is 0, logits are looked at again",
     "check": "it raises where not all is true",
     "cond": "one branch is run",
     "while": "it ends where a condition says so",

@@ -102,13 +102,6 @@ def sparse_softmax_crossentropy(x: Tensor, p: Tensor, labels: Tensor, axis: int)
     return torch.where(lost, exact, torch.neg(torch.log(picked))).squeeze(axis)
 
 
-def softmax_crossentropy(x: Tensor, p: Tensor, t: Tensor, axis: int) -> Tensor:
-    """See `kernels.softmax_crossentropy`."""
-    below = torch.amax(x, axis, keepdim=True) - x
-    total = torch.sum(below * t, axis)
-    return total - torch.log(torch.amax(p, axis)) * torch.sum(t, axis)
-
-
 def unslice(g: Tensor, shape: Sequence[int], index: Sequence[slice]) -> Tensor:
     """See `kernels.unslice`: axis by axis."""
     for axis, (size, part) in enumerate(zip(shape, index, strict=True)):

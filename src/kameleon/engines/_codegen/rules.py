@@ -283,7 +283,6 @@ RULES: dict[str, Rule] = {
     "unslice": unslice,
     "linear_scan": along("linear_scan({0}, {1}, AXIS)"),
     "minus_one_hot": minus_one_hot,
-    "softmax_crossentropy": along("softmax_crossentropy({0}, {1}, {2}, AXIS)"),
     "sparse_softmax_crossentropy": along("sparse_softmax_crossentropy({0}, {1}, {2}, AXIS)"),
     "gather": along("gather({0}, {1}, AXIS)"),
     "take_along": along("take_along({0}, {1}, AXIS)"),

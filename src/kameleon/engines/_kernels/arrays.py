@@ -199,17 +199,6 @@ def sparse_softmax_crossentropy(x: Array, p: Array, labels: Array, axis: int) ->
     return loss
 
 
-def softmax_crossentropy(x: Array, p: Array, t: Array, axis: int) -> Array:
-    """-sum(t * log(p)), taken from x where some p underflow."""
-    if not p.size or p.min() >= _TINY[p.dtype.name]:
-        terms = np.log(p)
-        total = np.add.reduce(np.multiply(terms, t, terms), axis=axis)
-        return np.negative(total)
-    terms = np.subtract(np.maximum.reduce(x, axis=axis, keepdims=True), x)
-    total = np.add.reduce(np.multiply(terms, t, terms), axis=axis)
-    return total - np.log(np.maximum.reduce(p, axis=axis)) * np.add.reduce(t, axis=axis)
-
-
 def linear_scan(a: Array, b: Array, axis: int) -> Array:
     """y[i] = a[i] * y[i-1] + b[i]."""
     a, b = (np.ascontiguousarray(np.moveaxis(x, axis, 0)) for x in (a, b))

@@ -289,16 +289,6 @@ def sparse_softmax_crossentropy(x: Tensor, p: Tensor, labels: Tensor, axis: int)
     return loss.squeeze(axis)
 
 
-def softmax_crossentropy(x: Tensor, p: Tensor, t: Tensor, axis: int) -> Tensor:
-    """-sum(t * log(p)), taken from x where some p underflow."""
-    if p.numel() and bool(p.min() >= torch.finfo(p.dtype).tiny):
-        return torch.sum(torch.log(p).mul_(t), axis).neg_()
-    below = torch.amax(x, axis, keepdim=True) - x if p.numel() else x.clone()
-    total = torch.sum(below.mul_(t), axis)
-    top = torch.amax(p, axis) if p.shape[axis] else torch.ones_like(total)
-    return total - torch.log(top) * torch.sum(t, axis)
-
-
 # Control -----------------------------------------------------------------------------------
 
 

@@ -42,7 +42,7 @@ NAMESPACE: dict[str, Any] = {
         for name in (
             "choose extremum gather iota keep_unless keep_where keep_where_positive "
             "minus_one_hot mod pad prod put_along scan scatter_add sign "
-            "softmax_crossentropy sparse_dot sparse_softmax_crossentropy take_along to_integers "
+            "sparse_dot sparse_softmax_crossentropy take_along to_integers "
             "unslice upright"
         ).split()
     },
