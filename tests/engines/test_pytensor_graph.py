@@ -423,7 +423,7 @@ def test_equal_operations_of_ours_merge() -> None:
     assert ops.bitcast(x, "float32").owner.op == ops.bitcast(x, "float32").owner.op
     assert ops.bitcast(x, "float32").owner.op != ops.bitcast(x, "uint32").owner.op
     assert ops.wrap(x, "int8").owner.op == ops.wrap(x, "int8").owner.op
-    assert ops.BeamDecoding(3, 2) == ops.BeamDecoding(3, 2) != ops.BeamDecoding(3, 1)
+    assert ops.Decoding(3, 2) == ops.Decoding(3, 2) != ops.Decoding(3, 1)
 
 
 def test_errors_say_what_would_do(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -53,18 +53,6 @@ def _extremum(function: Callable[..., Value], better: Callable[..., Value]) -> R
     return rule
 
 
-def _floor_div(low: NativeLowering, node: Node, a: Value, b: Value) -> Value:
-    """Compilers round a / b before they take its floor, and find NaN where b is 0 or infinite."""
-    if not node.dtype.is_float:
-        return pt.int_div(a, b)
-    rest = pt.mod(a, b)
-    signs = pt.mul(pt.sign(a), pt.sign(b))
-    far = pt.switch(pt.lt(signs, _number(0, node)), _number(-1, node), _number(0, node))
-    near = pt.switch(pt.isinf(b), far, pt.round_half_to_even(pt.true_div(pt.sub(a, rest), b)))
-    some = pt.switch(pt.isnan(rest), rest, near)
-    return pt.switch(pt.eq(b, _number(0, node)), pt.true_div(a, b), some)
-
-
 def _cast(low: NativeLowering, node: Node, x: Value) -> Value:
     source, target = node.operands[0].dtype, node.dtype
     holds = target.is_float or target.is_bool or source.is_bool
@@ -124,7 +112,7 @@ SINGLE: dict[str, Rule] = {
     **{name: wrapping(function) for name, function in WRAPPING.items()},
     "maximum": _extremum(pt.maximum, pt.gt),
     "minimum": _extremum(pt.minimum, pt.lt),
-    "floor_div": _floor_div,
+    "floor_div": plain(pt.int_div),
     "cast": _cast,
     "bitcast": _bitcast,
     "relu": _relu,

@@ -44,7 +44,8 @@ class GraphEngine(NumpyEngine):
     where: Mapping[str, Callable[[Node], bool]] = {
         "contract": is_of_matrices,
         **dict.fromkeys(("reduce_max", "reduce_min"), of_some),
-        "floor_div": divides_safely,
+        # Of floats it would round the quotient before it takes the whole number below.
+        "floor_div": lambda node: node.dtype.is_integer and divides_safely(node),
         "mod": divides_safely,
         "pow": lambda node: node.dtype.is_float,
     }

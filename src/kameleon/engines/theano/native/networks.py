@@ -36,13 +36,9 @@ def _sparse_crossentropy(low: L, node: Node, x: Value, p: Value, label: Value) -
     return pt.neg(pt.squeeze(found, axis))
 
 
-def _greedy(low: L, node: Node, scores: Value, lengths: Value) -> tuple[Value, ...]:
-    return tuple(ops.GreedyDecoding()(scores, lengths))
-
-
-def _beams(low: L, node: Node, scores: Value, lengths: Value) -> tuple[Value, ...]:
-    width, paths = node.attrs["beam_width"], node.attrs["top_paths"]
-    return tuple(ops.BeamDecoding(width, paths)(scores, lengths))
+def _decoded(low: L, node: Node, scores: Value, lengths: Value) -> tuple[Value, ...]:
+    width, paths = node.attrs.get("beam_width", 0), node.attrs.get("top_paths", 1)
+    return tuple(ops.Decoding(width, paths)(scores, lengths))
 
 
 RULES: dict[str, Rule] = {
@@ -51,6 +47,5 @@ RULES: dict[str, Rule] = {
     "log_softmax": over(log_softmax, "axis"),
     "softmax_crossentropy": _crossentropy,
     "sparse_softmax_crossentropy": _sparse_crossentropy,
-    "ctc_greedy": _greedy,
-    "ctc_beam_search": _beams,
+    **dict.fromkeys(("ctc_greedy", "ctc_beam_search"), _decoded),
 }

@@ -190,14 +190,18 @@ def _teach_numba() -> None:
 # Decoding ------------------------------------------------------------------------------------
 
 
-class _Decoding(Op):  # type: ignore[misc]
+class Decoding(Op):  # type: ignore[misc]
     """Labels of sequences: their number and length depend on values, by a search over many paths.
 
     As a graph the search would be a loop over sets of beams, slower by far than it is in NumPy.
     Numba calls the NumPy code as it is; JAX has no sizes that depend on values.
     """
 
-    paths: int
+    __props__ = ("width", "paths")
+
+    def __init__(self, width: int, paths: int):
+        """The best `paths` of those found with beams of that width; 0: the best path alone."""
+        self.width, self.paths = width, paths
 
     def make_node(self, scores: Any, lengths: Any) -> Apply[Any, Any]:
         """Apply the Op to PyTensor variables."""
@@ -214,41 +218,16 @@ class _Decoding(Op):  # type: ignore[misc]
         samples = shapes[0][0]
         return [*((samples, Shape_i(1)(y)) for y in node.outputs[:-1]), (samples, self.paths)]
 
-    def decode(self, scores: Any, lengths: Any) -> Sequence[Any]:
-        """The results for two arrays."""
-        raise NotImplementedError
-
     def perform(self, node: Any, inputs: Sequence[Any], output_storage: Any) -> None:
         """Run the search on the operands' values."""
-        for cell, value in zip(output_storage, self.decode(*inputs), strict=True):
+        if self.width:
+            labels, total = ctc.beam_search(*inputs, self.width, self.paths)
+        else:
+            *labels, total = ctc.greedy_decode(*inputs)
+        for cell, value in zip(output_storage, [*labels, total], strict=True):
             cell[0] = np.asarray(value)
-
-
-class GreedyDecoding(_Decoding):
-    """The best path."""
-
-    __props__ = ()
-    paths = 1
-
-    def decode(self, scores: Any, lengths: Any) -> Sequence[Any]:
-        """See `_Decoding.decode`."""
-        return ctc.greedy_decode(scores, lengths)
-
-
-class BeamDecoding(_Decoding):
-    """The best `paths` of those found with so many beams."""
-
-    __props__ = ("width", "paths")
-
-    def __init__(self, width: int, paths: int):
-        self.width, self.paths = width, paths
-
-    def decode(self, scores: Any, lengths: Any) -> Sequence[Any]:
-        """See `_Decoding.decode`."""
-        labels, total = ctc.beam_search(scores, lengths, self.width, self.paths)
-        return [*labels, total]
 
 
 # The Ops of this module, for tests of what a graph is made of.
 SCALAR = (ShiftLeft, ShiftRight, Wrap, Bitcast, _OfSizes)
-OWN = (GreedyDecoding, BeamDecoding)
+OWN = (Decoding,)
