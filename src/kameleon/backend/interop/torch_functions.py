@@ -260,7 +260,7 @@ FOLLOWED: dict[str, Callable[..., Any]] = {
     function.__name__: function
     for function in (
         *(array, as_int, cond, flat_max_pool, fold, gather, int_product, keep_where_positive),
-        *(minus_one_hot, mod, put_along, scalar_tensor, scan, scatter_add, softmax_crossentropy),
+        *(minus_one_hot, mod, put_along, scalar_tensor, scan, scatter_add),
         *(sparse_softmax_crossentropy, take_along, unpool, unslice, while_loop),
     )
 }
