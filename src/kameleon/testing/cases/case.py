@@ -6,7 +6,7 @@ import itertools
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from ...graph.ir.leaves import input_node
 from ...graph.ir.node import REGISTRY, Node
 from ...graph.ir.program import Graph
 from ...graph.ir.types import TensorType, as_dtype
+from ...graph.primitives.sizes import dims_of
 
 Array = np.ndarray[Any, Any]
 Build = Callable[..., Any]
@@ -85,6 +86,18 @@ class Case:
         return [np.asarray(v) for v in (values if isinstance(values, tuple) else (values,))]
 
 
+class SizesOf(NamedTuple):
+    """Stands behind operands for the sizes of one more, of this shape; or for one of its sizes."""
+
+    shape: tuple[int, ...]
+    axis: int | None = None
+
+    def told(self, x: Node | Array) -> Any:
+        """These sizes: nodes where they're unknown."""
+        dims = dims_of(x) if isinstance(x, Node) else x.shape
+        return dims if self.axis is None else dims[self.axis]
+
+
 def uses(
     primitive: str,
     build: Build,
@@ -99,7 +112,8 @@ def uses(
         primitive: its name.
         build: what the nodes of a row's operands, and what stands behind them there, make.
         oracle: what their values, and the same, make.
-        rows: for each case its label, its operands (or the one), and what stands behind them.
+        rows: for each case its label, its operands (or the one), and what stands behind them;
+            `SizesOf` there gives the case another operand.
         wrt: operands by which results are differentiated, where there are such, of float64.
         more: what else all the cases have.
     """
@@ -107,12 +121,13 @@ def uses(
     for label, given, *behind in rows:
         operands = given if isinstance(given, tuple) else (given,)
         smooth = tuple(i for i, x in enumerate(operands) if i in wrt and x.dtype == "float64")
+        sized = [np.zeros(x.shape) for x in behind if isinstance(x, SizesOf)]
         found.append(
             Case(
                 primitive=primitive,
                 label=label,
                 build=_with_behind(build, behind),
-                operands=operands,
+                operands=(*operands, *sized),
                 oracle=_with_behind(oracle, behind),
                 wrt=smooth,
                 **more,
@@ -122,7 +137,16 @@ def uses(
 
 
 def _with_behind(f: Callable[..., Any], behind: Sequence[Any]) -> Callable[..., Any]:
-    return lambda *xs: f(*xs, *behind)
+    sized = sum(isinstance(x, SizesOf) for x in behind)
+
+    def call(*xs: Any) -> Any:
+        count = len(xs) - sized
+        others = iter(xs[count:])
+        return f(
+            *xs[:count], *(x.told(next(others)) if isinstance(x, SizesOf) else x for x in behind)
+        )
+
+    return call
 
 
 def along(primitive: str) -> Build:

@@ -10,13 +10,13 @@ import numpy as np
 from ...graph.ir.node import REGISTRY
 from ...graph.ir.types import as_dtype
 from ...graph.primitives import indexing
-from ...graph.primitives.sizes import size_of
 from .case import (
     CUBE,
     SPECIAL,
     TIES,
     Array,
     Case,
+    SizesOf,
     along,
     flags,
     lined,
@@ -99,13 +99,7 @@ CASES: list[Case] = [
         ("columns", (normal(2, 2, 2, 4), np.array([[1, 0], [2, 2]], "int32")), 3, 1),
         ("nothing", (normal(0, 3), np.zeros(0, "int64")), 2, 0),
         ("wraps", (np.full(3, 100, "int8"), np.zeros(3, "int64")), 2, 0),
-        wrt=(0,),
-    ),
-    *uses(
-        "scatter_add",
-        lambda g, index, like: indexing.scatter_add(g, index, size_of(like, 0), 0),
-        lambda g, index, like: scattered(g, index, len(like), 0),
-        ("sized", (normal(4, 3), np.array([4, 0, 0, 2]), np.zeros(5))),
+        ("sized", (normal(4, 3), np.array([4, 0, 0, 2])), SizesOf((5,), 0), 0),
         wrt=(0,),
     ),
     *uses(
@@ -138,12 +132,7 @@ CASES: list[Case] = [
         ("narrow", np.array([[-1, 127], [0, -128]], "int8"), 200, "float32"),
         ("no classes", whole(2, below=5), 0, "float32"),
         ("nothing", np.zeros((0, 2), "int64"), 3, "float32"),
-    ),
-    *uses(
-        "one_hot",
-        lambda index, like: indexing.one_hot(index, size_of(like, 0), as_dtype("float32")),
-        lambda index, like: hot(index, len(like), "float32"),
-        ("sized", (whole(4, below=5), np.zeros(5))),
+        ("sized", whole(4, below=5), SizesOf((5,), 0), "float32"),
     ),
     *uses(
         "argsort",

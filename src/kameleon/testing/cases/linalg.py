@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
 
 from ...graph.primitives import linalg, sparse
-from ...graph.primitives.sizes import dims_of
-from .case import CUBE, Array, Case, einsum, normal, uses, whole
+from .case import CUBE, Array, Case, SizesOf, einsum, normal, uses, whole
 
 BY_ROWS, BATCH = ((1,), (0,)), ((0,), (0,))
 CONTRACT = uses(
@@ -56,12 +56,13 @@ CONTRACT = uses(
 
 # Sparse tensors ----------------------------------------------------------------------------
 
-# Elements of a (3, 4) matrix in no order, one of them twice.
+# Elements of a matrix in no order, one of them twice.
+DIMS = (3, 4)
 WHERE, VALUES = np.array([[2, 3], [0, 1], [2, 3], [1, 0]]), normal(4)
 
 
-def scattered(where: Array, values: Array) -> Array:
-    out = np.zeros((3, 4), values.dtype)
+def scattered(where: Array, values: Array, dims: Sequence[int] = DIMS) -> Array:
+    out = np.zeros(dims, values.dtype)
     for (i, j), value in zip(where.tolist(), values, strict=True):
         out[i, j] += value
     return out
@@ -71,7 +72,7 @@ FEW, NONE = (WHERE, VALUES), (WHERE[:0], VALUES[:0])
 to_dense = partial(
     uses,
     "sparse_to_dense",
-    lambda i, v: sparse.sparse_to_dense(i, v, (3, 4)),
+    sparse.sparse_to_dense,
     scattered,
     rigid=(0,),
 )
@@ -83,15 +84,11 @@ dot = partial(
     rigid=(0,),
 )
 SPARSE: list[Case] = [
-    *to_dense(("few", FEW), wrt=(1,)),
-    *to_dense(("none", NONE)),
-    *uses(
-        "sparse_to_dense",
-        lambda i, v, like: sparse.sparse_to_dense(i, v, dims_of(like)),
-        lambda i, v, like: scattered(i, v),
-        ("few-sizes-from-another", (*FEW, np.zeros((3, 4)))),
-        ("none-sizes-from-another", (*NONE, np.zeros((3, 4)))),
-        rigid=(0,),
+    *to_dense(("few", FEW, DIMS), wrt=(1,)),
+    *to_dense(
+        ("none", NONE, DIMS),
+        ("few-sizes-from-another", FEW, SizesOf(DIMS)),
+        ("none-sizes-from-another", NONE, SizesOf(DIMS)),
     ),
     *dot(("few", (*FEW, normal(4, 2))), wrt=(1, 2)),
     *dot(("none", (*NONE, normal(4, 2)))),

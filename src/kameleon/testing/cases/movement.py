@@ -12,12 +12,12 @@ import numpy as np
 from ...graph.ir.node import REGISTRY
 from ...graph.primitives import movement, stretching
 from ...graph.primitives.elementwise import constant
-from ...graph.primitives.sizes import dims_of
 from .case import (
     ALL,
     CUBE,
     Array,
     Case,
+    SizesOf,
     array_of,
     flags,
     normal,
@@ -45,15 +45,15 @@ def stretched(x: Array, dims: Sequence[int]) -> Array:
     return placed(dims, x.dtype, element)
 
 
-def summed_if_one(g: Array, like: Array) -> Array:
-    """The sum over the axes that have size 1 in `like`, known or not."""
-    spans = [range(n) if d == 1 else None for n, d in zip(g.shape, like.shape, strict=True)]
+def summed_if_one(g: Array, dims: Sequence[int]) -> Array:
+    """The sum over the axes that have size 1 there, known or not."""
+    spans = [range(n) if d == 1 else None for n, d in zip(g.shape, dims, strict=True)]
 
     def element(*at: int) -> Any:
         places = [[i] if s is None else s for i, s in zip(at, spans, strict=True)]
         return sum(g[place].item() for place in itertools.product(*places))
 
-    return placed(like.shape, g.dtype, element)
+    return placed(dims, g.dtype, element)
 
 
 def counted(dims: Sequence[int], axis: int, dtype: str) -> Array:
@@ -138,13 +138,7 @@ MOVEMENT: list[Case] = [
         ("empty", np.zeros((3, 0)), [0, 7]),
         ("empty-inferred", np.zeros((0, 3)), [2, -1], [2, 0]),
         ("bools", flags(2, 3), [3, 2]),
-        wrt=(0,),
-    ),
-    *uses(
-        "reshape",
-        lambda x, like: movement.reshape(x, dims_of(like)),
-        lambda x, like: reshaped(x, (6, 4)),
-        ("sizes-from-another", (CUBE, np.zeros((6, 4)))),
+        ("sizes-from-another", CUBE, SizesOf((6, 4))),
         wrt=(0,),
     ),
     *uses(
@@ -157,37 +151,31 @@ MOVEMENT: list[Case] = [
         ("ones", normal(1, 3, 1), (2, 3, 4)),
         ("both", normal(1, 3), (4, 5, 3)),
         ("to-none", normal(1, 3), (0, 3)),
-        wrt=(0,),
-    ),
-    *uses(
-        "broadcast_to",
-        lambda x, like: movement.broadcast_to(x, dims_of(like)),
-        lambda x, like: stretched(x, like.shape),
-        ("sizes-from-another", (normal(1, 3), np.zeros((2, 4, 3)))),
+        ("sizes-from-another", normal(1, 3), SizesOf((2, 4, 3))),
         wrt=(0,),
     ),
     *uses(
         "stretch",  # as `broadcast_to`, of axes of size 1 that are known or not
-        lambda x, like: stretching.stretch(x, dims_of(like)),
-        lambda x, like: stretched(x, like.shape),
-        ("first", (normal(1, 3), np.zeros((4, 3)))),
-        ("both", (normal(1, 1), np.zeros((4, 3)))),
-        ("none", (normal(4, 3), np.zeros((4, 3)))),
-        ("lead", (normal(1, 3), np.zeros((2, 4, 3)))),
-        ("to-none", (normal(1, 3), np.zeros((0, 3)))),
-        ("integers", (whole(1, 3), np.zeros((4, 3)))),
-        ("bools", (flags(3, 1), np.zeros((3, 4)))),
+        stretching.stretch,
+        stretched,
+        ("first", normal(1, 3), SizesOf((4, 3))),
+        ("both", normal(1, 1), SizesOf((4, 3))),
+        ("none", normal(4, 3), SizesOf((4, 3))),
+        ("lead", normal(1, 3), SizesOf((2, 4, 3))),
+        ("to-none", normal(1, 3), SizesOf((0, 3))),
+        ("integers", whole(1, 3), SizesOf((4, 3))),
+        ("bools", flags(3, 1), SizesOf((3, 4))),
         wrt=(0,),
         loose=(0, 1),
     ),
     *uses(
         "sum_to",
-        lambda g, like: stretching.sum_to(g, dims_of(like)),
+        stretching.sum_to,
         summed_if_one,
-        ("first", (normal(4, 3), np.zeros((1, 3)))),
-        ("both", (normal(4, 3), np.zeros((1, 1)))),
-        ("none", (normal(4, 3), np.zeros((4, 3)))),
-        ("of-none", (np.zeros((0, 3)), np.zeros((1, 3)))),
+        ("first", normal(4, 3), SizesOf((1, 3))),
+        ("both", normal(4, 3), SizesOf((1, 1))),
+        ("none", normal(4, 3), SizesOf((4, 3))),
+        ("of-none", np.zeros((0, 3)), SizesOf((1, 3))),
         wrt=(0,),
         loose=(0, 1),
     ),
@@ -208,12 +196,7 @@ MOVEMENT: list[Case] = [
         ("rows", (), [2, 3], 0, "int64"),
         ("columns", (), [2, 3], 1, "float32"),
         ("empty", (), [0, 3], 1, "uint8"),
-    ),
-    *uses(
-        "iota",
-        lambda like: movement.iota(dims_of(like), 1, "float64"),
-        lambda like: counted((2, 3), 1, "float64"),
-        ("sizes-from-another", normal(2, 3)),
+        ("sizes-from-another", (), SizesOf((2, 3)), 1, "float64"),
     ),
     *uses(
         "transpose",

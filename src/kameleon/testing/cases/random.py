@@ -8,8 +8,7 @@ import numpy as np
 
 from ...graph.ir.node import REGISTRY
 from ...graph.primitives.random import random_bits
-from ...graph.primitives.sizes import dims_of
-from .case import Array, Case, array_of, uses
+from .case import Array, Case, SizesOf, array_of, uses
 
 MASK = 2**32 - 1
 
@@ -42,12 +41,7 @@ CASES: list[Case] = [
         random_bits,
         lambda key, shape: array_of(stream(key, math.prod(shape)), shape, "uint32"),
         *((f"{shape}", KEY, shape) for shape in [(), (1,), (5,), (3, 4), (0, 2)]),
-    ),
-    *uses(
-        "random_bits",
-        lambda key, like: random_bits(key, dims_of(like)),
-        lambda key, like: array_of(stream(key, 15), (3, 5), "uint32"),
-        ("sizes-from-another", (KEY, np.zeros((3, 5)))),
+        ("sizes-from-another", KEY, SizesOf((3, 5))),
     ),
     *uses(
         "random_fold",

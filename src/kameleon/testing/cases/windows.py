@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections import defaultdict
 from collections.abc import Callable, Container, Iterator
@@ -11,9 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...graph.primitives import conv, pool, windows
-from ...graph.primitives.sizes import dims_of
 from ...graph.primitives.windows import Window
-from .case import Array, Case, array_of, normal, spaced, uses, whole
+from .case import Array, Case, SizesOf, array_of, normal, spaced, uses, whole
 
 # Windows: everything is a loop over places of the window and its cells ---------------------
 
@@ -58,89 +58,62 @@ def cells(window: Window) -> Iterator[tuple[tuple[int, ...], int, tuple[int, ...
                 yield place, number, at
 
 
-def looped(
-    window: Window, shape: tuple[int, ...], visit: Callable[..., None]
-) -> Callable[..., Array]:
-    """The oracle that starts from zeros and lets each cell of each window add to them."""
+BATCH, CHANNELS, OUT = 2, 2, 3
 
-    def oracle(*operands: Array) -> Array:
-        out = np.zeros(shape, operands[0].dtype)
-        for n in range(len(operands[0])):
-            for place, number, at in cells(window):
-                visit(out, n, place, number, at, *operands)
+
+# Primitives that are linear in each operand: sums of products ------------------------------------
+
+# By array (see `_arrays`), where its element lies that belongs to a cell of a window: of the sample
+# n, the window's place, the number i of the cell, where it lies in space, an input channel a, and b
+# of those that are made of it.
+ELEMENT: dict[str, Callable[..., tuple[int, ...]]] = {
+    "x": lambda n, place, i, at, a, b: (n, *at, a),
+    "p": lambda n, place, i, at, a, b: (n, *place, i * CHANNELS + a),
+    "k": lambda n, place, i, at, a, b: (i, a, b),
+    "g": lambda n, place, i, at, a, b: (n, *place, b),
+    "deep": lambda n, place, i, at, a, b: (n, *place, a * OUT + b),
+    "pooled": lambda n, place, i, at, a, b: (n, *place, a),
+    "chosen": lambda n, place, i, at, a, b: (n, *place, a, i),
+}
+WITH_FILTERS = {"k", "g", "deep"}  # those that b matters to
+
+
+def _by_cell(name: str, array: Array, window: Window) -> Array:
+    """The array as `ELEMENT` has it: a kernel's cells are numbered, and a chosen one is marked."""
+    if name == "k":
+        return array.reshape(-1, *array.shape[-2:])
+    return array[..., None] == np.arange(window.cells) if name == "chosen" else array
+
+
+def products(window: Window, operands: str, result: str) -> Callable[..., Array]:
+    """The oracle that starts from zeros, and lets each cell of each window add to an element of the
+    result the product of the operands' elements.
+    """
+    names = operands.split()
+    shape = _arrays(window)[result].shape
+    channels = (CHANNELS, OUT if WITH_FILTERS.intersection((*names, result)) else 1)
+
+    def oracle(*given: Array) -> Array:
+        out = np.zeros(shape, given[0].dtype)
+        target = _by_cell(result, out, window)
+        factors = [(name, _by_cell(name, x, window)) for name, x in zip(names, given, strict=True)]
+        for n in range(BATCH):
+            for cell, (a, b) in itertools.product(cells(window), np.ndindex(channels)):
+                where = (n, *cell, a, b)
+                parts = (factor[ELEMENT[name](*where)] for name, factor in factors)
+                target[ELEMENT[result](*where)] += math.prod(parts)
         return out
 
     return oracle
 
 
-BATCH, CHANNELS, OUT = 2, 2, 3
-
-
-# Primitives that are linear in each operand: what a cell of a window adds to the result ------
-#
-# Given the result so far, the sample, the window's place, the number of the cell in the window,
-# where it lies in space, and the operands.
-
-
-def _flat(k: Array) -> Array:
-    """A kernel whose cells are numbered."""
-    return k.reshape(-1, *k.shape[-2:])
-
-
-def _patches(out: Array, n: int, place: Any, i: int, at: Any, x: Array) -> None:
-    out[(n, *place)][i * CHANNELS : (i + 1) * CHANNELS] += x[(n, *at)]
-
-
-def _fold(out: Array, n: int, place: Any, i: int, at: Any, p: Array) -> None:
-    out[(n, *at)] += p[(n, *place)][i * CHANNELS : (i + 1) * CHANNELS]
-
-
-def _conv(out: Array, n: int, place: Any, i: int, at: Any, x: Array, k: Array) -> None:
-    for a, b in np.ndindex(CHANNELS, OUT):
-        out[(n, *place, b)] += x[(n, *at, a)] * _flat(k)[i, a, b]
-
-
-def _conv_input(out: Array, n: int, place: Any, i: int, at: Any, g: Array, k: Array) -> None:
-    for a, b in np.ndindex(CHANNELS, OUT):
-        out[(n, *at, a)] += g[(n, *place, b)] * _flat(k)[i, a, b]
-
-
-def _conv_kernel(out: Array, n: int, place: Any, i: int, at: Any, x: Array, g: Array) -> None:
-    for a, b in np.ndindex(CHANNELS, OUT):
-        _flat(out)[i, a, b] += x[(n, *at, a)] * g[(n, *place, b)]
-
-
-def _depthwise(out: Array, n: int, place: Any, i: int, at: Any, x: Array, k: Array) -> None:
-    for a, m in np.ndindex(CHANNELS, OUT):
-        out[(n, *place, a * OUT + m)] += x[(n, *at, a)] * _flat(k)[i, a, m]
-
-
-def _depthwise_input(out: Array, n: int, place: Any, i: int, at: Any, g: Array, k: Array) -> None:
-    for a, m in np.ndindex(CHANNELS, OUT):
-        out[(n, *at, a)] += g[(n, *place, a * OUT + m)] * _flat(k)[i, a, m]
-
-
-def _depthwise_kernel(out: Array, n: int, place: Any, i: int, at: Any, x: Array, g: Array) -> None:
-    for a, m in np.ndindex(CHANNELS, OUT):
-        _flat(out)[i, a, m] += x[(n, *at, a)] * g[(n, *place, a * OUT + m)]
-
-
-def _sum_pool(out: Array, n: int, place: Any, i: int, at: Any, x: Array) -> None:
-    out[(n, *place)] += x[(n, *at)]
-
-
-def _sum_unpool(out: Array, n: int, place: Any, i: int, at: Any, g: Array) -> None:
-    out[(n, *at)] += g[(n, *place)]
-
-
 class Linear(NamedTuple):
     """A row of the table: how a node is made of a window and operands; which arrays are these
-    operands; which array has the shape of the result; what a cell adds to it; for which windows."""
+    operands; which one is of the result's kind; for which windows."""
 
     build: Callable[..., Any]
     operands: str
     result: str
-    visit: Any
     takes: Container[Window] = FEW
 
 
@@ -159,33 +132,23 @@ def _arrays(window: Window) -> dict[str, Array]:
 
 
 LINEAR: dict[str, Linear] = {
-    "patches": Linear(lambda w, x: windows.patches(x, w), "x", "p", _patches),
-    "fold": Linear(lambda w, p: windows.fold(p, SPACES[w], w), "p", "x", _fold),
-    "conv": Linear(lambda w, x, k: conv.conv(x, k, window=w), "x k", "g", _conv),
-    "conv_input": Linear(
-        lambda w, g, k: conv.conv_input(g, k, SPACES[w], w), "g k", "x", _conv_input
-    ),
-    "conv_kernel": Linear(
-        lambda w, x, g: conv.conv_kernel(x, g, window=w), "x g", "k", _conv_kernel
-    ),
+    "patches": Linear(lambda w, x: windows.patches(x, w), "x", "p"),
+    "fold": Linear(lambda w, p: windows.fold(p, SPACES[w], w), "p", "x"),
+    "conv": Linear(lambda w, x, k: conv.conv(x, k, window=w), "x k", "g"),
+    "conv_input": Linear(lambda w, g, k: conv.conv_input(g, k, SPACES[w], w), "g k", "x"),
+    "conv_kernel": Linear(lambda w, x, g: conv.conv_kernel(x, g, window=w), "x g", "k"),
     "depthwise_conv": Linear(
-        lambda w, x, k: conv.depthwise_conv(x, k, window=w), "x k", "deep", _depthwise, SPACES
+        lambda w, x, k: conv.depthwise_conv(x, k, window=w), "x k", "deep", SPACES
     ),
     "depthwise_input": Linear(
-        lambda w, g, k: conv.depthwise_input(g, k, SPACES[w], w), "deep k", "x", _depthwise_input,
-        SPACES,
+        lambda w, g, k: conv.depthwise_input(g, k, SPACES[w], w), "deep k", "x", SPACES
     ),
     "depthwise_kernel": Linear(
-        lambda w, x, g: conv.depthwise_kernel(x, g, window=w, multiplier=OUT),
-        "x deep", "k", _depthwise_kernel, SPACES,
+        lambda w, x, g: conv.depthwise_kernel(x, g, window=w, multiplier=OUT), "x deep", "k", SPACES
     ),
-    "sum_pool": Linear(
-        lambda w, x: pool.sum_pool(x, window=w), "x", "pooled", _sum_pool, POOLS
-    ),
-    "sum_unpool": Linear(
-        lambda w, g: pool.sum_unpool(g, SPACES[w], w), "pooled", "x", _sum_unpool, POOLS
-    ),
-}  # fmt: skip
+    "sum_pool": Linear(lambda w, x: pool.sum_pool(x, window=w), "x", "pooled", POOLS),
+    "sum_unpool": Linear(lambda w, g: pool.sum_unpool(g, SPACES[w], w), "pooled", "x", POOLS),
+}
 
 
 def window_cases(window: Window) -> Iterator[Case]:
@@ -199,7 +162,7 @@ def window_cases(window: Window) -> Iterator[Case]:
         yield from uses(
             name,
             partial(row.build, window),
-            looped(window, arrays[row.result].shape, row.visit),
+            products(window, row.operands, row.result),
             (NAMES[window], operands),
             (f"{NAMES[window]} float32", tuple(x.astype("float32") for x in operands)),
             wrt=(0, 1),
@@ -244,14 +207,6 @@ def in_turn(window: Window) -> Array:
     return array_of(values, shape, "int32")
 
 
-def _unpool(out: Array, n: int, place: Any, i: int, at: Any, g: Array, index: Array) -> None:
-    out[(n, *at)] += g[(n, *place)] * (index[(n, *place)] == i)
-
-
-def _pick(out: Array, n: int, place: Any, i: int, at: Any, x: Array, index: Array) -> None:
-    out[(n, *place)] += x[(n, *at)] * (index[(n, *place)] == i)
-
-
 def max_pool_cases(window: Window) -> Iterator[Case]:
     """The maximum, and where it is."""
     x = spaced(BATCH, *SPACES[window], CHANNELS)
@@ -285,14 +240,14 @@ def index_cases(window: Window) -> Iterator[Case]:
     yield from uses(
         "unpool",
         lambda g, index: pool.unpool(g, index, space, window),
-        looped(window, arrays["x"].shape, _unpool),
+        products(window, "pooled chosen", "x"),
         *((label, (small, at)) for label, at in indices.items()),
         wrt=(0,),
     )
     yield from uses(
         "pool_pick",
         lambda x, index: pool.pool_pick(x, index, window=window),
-        looped(window, small.shape, _pick),
+        products(window, "x chosen", "pooled"),
         *((label, (arrays["x"], at)) for label, at in indices.items()),
         wrt=(0,),
     )
@@ -304,12 +259,9 @@ CASES: list[Case] = [
     *(case for window in POOLS for case in index_cases(window)),
     *uses(
         "fold",
-        lambda p, like: windows.fold(p, dims_of(like)[1:-1], TILES),
-        lambda p, like: np.pad(
-            p.reshape(BATCH, 2, 2, 2, 2, 2).transpose(0, 1, 3, 2, 4, 5).reshape(BATCH, 4, 4, 2),
-            ((0, 0), (0, 0), (0, 1), (0, 0)),
-        ),
-        ("sizes-from-another", (normal(BATCH, 2, 2, 8), np.zeros((BATCH, 4, 5, 2)))),
+        lambda p, dims: windows.fold(p, dims[1:-1], TILES),
+        lambda p, dims: products(TILES, "p", "x")(p),
+        ("sizes-from-another", normal(BATCH, 2, 2, 8), SizesOf((BATCH, *SPACES[TILES], CHANNELS))),
         wrt=(0,),
     ),
 ]
