@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from functools import partial
 
 from .._utils.tables import Part, Shown, Table
 from ..engines._base import Engine
@@ -162,20 +162,15 @@ def _checks() -> Iterator[Check]:
         for primitive, cases in BY_PRIMITIVE.items():
             for sizes, known in SIZES.items():
                 if chosen := cases_of(kind, cases, known):
-                    yield Check(f"{kind}-{primitive}-{sizes}", _bound(check, chosen, known))
+                    yield Check(
+                        f"{kind}-{primitive}-{sizes}", partial(check, case=chosen, known=known)
+                    )
 
 
 def cases_of(kind: str, cases: Sequence[Case], known: bool) -> list[Case]:
     """The cases that a kind of check is for; with sizes unknown, only those that `has_unknown`
     holds for."""
     return [case for case in cases if WITH[kind](case) and (known or case.has_unknown)]
-
-
-def _bound(check: Callable[..., None], *args: Any) -> Callable[[Engine], None]:
-    def run_check(engine: Engine) -> None:
-        check(engine, *args)
-
-    return run_check
 
 
 # One case, or several together ----------------------------------------------------------------

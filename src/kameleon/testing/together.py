@@ -32,7 +32,6 @@ from .contract import require
 from .gradients import check_gradients, projected
 
 Native = Callable[[Node], bool]
-Together = Callable[..., None]
 
 # How far gradients may be from the embedded engine's: relative to each number, and to the largest.
 RELATIVE, ABSOLUTE = 1e-6, 1e-8
@@ -61,7 +60,9 @@ def _said(error: Exception) -> str:
     return f"{type(error).__name__}: {str(error).strip()}"
 
 
-def one_by_one(check: Together, engine: Engine, cases: Sequence[Case], *rest: Any) -> None:
+def one_by_one(
+    check: Callable[..., None], engine: Engine, cases: Sequence[Case], *rest: Any
+) -> None:
     """Check cases together; where that fails, each alone, so that the failing ones are named."""
     try:
         check(engine, cases, *rest)
