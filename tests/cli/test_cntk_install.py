@@ -75,10 +75,10 @@ def test_it_is_made_at_once_and_removed(
     assert environment.install(pretended, said.append) == "2.7"
     assert (folder / "mpi" / "libmpi.so.12").readlink() == Path("/there/libmpi.so.40")
     assert (folder / "bin" / "python").exists()
-    assert environment.uninstall() == str(folder)
+    assert installing.uninstall(cntk) == str(folder)
     assert not folder.exists()
     with pytest.raises(environment.InstallError, match="nothing to remove"):
-        environment.uninstall()
+        installing.uninstall(cntk)
 
 
 def test_what_fails_leaves_nothing(
@@ -102,16 +102,15 @@ def test_a_folder_of_others_stays(folder: Path, pretended: str) -> None:
     with pytest.raises(environment.InstallError, match="holds something else"):
         environment.install(pretended)
     with pytest.raises(environment.InstallError, match="wasn't made by"):
-        environment.uninstall()
+        installing.uninstall(cntk)
     assert (folder / "mine").exists()
 
 
-def test_a_folder_of_ours_is_filled_anew(tmp_path: Path) -> None:
-    folder = tmp_path / "there"
+def test_a_folder_of_ours_is_filled_anew(folder: Path) -> None:
     folder.mkdir()
     for name in (installing.MARK, "old"):
         (folder / name).touch()
-    with installing.filled_at_once(folder, cntk.VARIABLE) as draft:
+    with installing.filled_at_once(cntk) as draft:
         (draft / "new").touch()
     assert {path.name for path in folder.iterdir()} == {installing.MARK, "new"}
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from rich.text import Text
 
 from kameleon.cli import cntk_environment as environment
+from kameleon.cli import installing
 from kameleon.cli.output import waiting
 from kameleon.cli.parsing import Parser
 from kameleon.config import cntk
@@ -39,4 +40,4 @@ def install(arguments: Sequence[str]) -> None:
 def uninstall(arguments: Sequence[str]) -> None:
     """Remove the folder that `kameleon cntk install` has made."""
     Parser("cntk uninstall", uninstall.__doc__ or "").understood(arguments)
-    print(f"Removed {environment.uninstall()}")
+    print(f"Removed {installing.uninstall(cntk)}")

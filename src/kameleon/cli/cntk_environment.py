@@ -16,7 +16,6 @@ from kameleon.cli.installing import (
     InstallError,
     Report,
     filled_at_once,
-    remove_installed,
     spoken,
 )
 from kameleon.config import cntk
@@ -90,7 +89,7 @@ def install(python: str | None = None, report: Report = lambda line: None) -> st
     if not hasattr(os, "memfd_create"):
         raise InstallError("CNTK 2.7 runs on Linux alone")
     base = find_python(python)
-    with filled_at_once(Path(cntk.folder()), cntk.VARIABLE) as draft:
+    with filled_at_once(cntk) as draft:
         _run([base, "-m", "venv", str(draft)], report)
         pip = [cntk.python(str(draft)), "-m", "pip", "install", "--no-input"]
         _run([*pip, INSTALLER], report)
@@ -161,7 +160,7 @@ def _unpack(folder: Path, report: Report) -> None:
             shutil.copy(library, folder / library.name)
 
 
-# Trying, removing --------------------------------------------------------------------------------
+# Trying ------------------------------------------------------------------------------------------
 
 TRIAL = (
     "import cntk, numpy;"
@@ -188,12 +187,3 @@ def check(where: str) -> str:
     if done.returncode:
         raise InstallError(f"It's installed, but doesn't run:\n{done.stderr.strip()}")
     return done.stdout.split()[-1]
-
-
-def uninstall() -> str:
-    """Remove the environment; return which folder that was.
-
-    Raises:
-        InstallError: there's nothing of that kind.
-    """
-    return remove_installed(Path(cntk.folder()), cntk.INSTALL)

@@ -9,6 +9,7 @@ import subprocess
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Protocol
 
 from kameleon._utils import files
 from kameleon.errors import KameleonError
@@ -22,24 +23,33 @@ class InstallError(KameleonError):
     """Something can't be installed, or removed; the message says why and what to do."""
 
 
+class Place(Protocol):
+    """A module that says where something is installed: its folder, the environment variable that
+    names another one, and the command that fills it.
+    """
+
+    VARIABLE: str
+    INSTALL: str
+
+    def folder(self) -> str:
+        """The folder."""
+
+
 @contextmanager
 def filled_at_once(
-    folder: Path,
-    variable: str,
-    what: str = "",
-    is_complete: Callable[[str], bool] = lambda draft: True,
+    place: Place, what: str = "", is_complete: Callable[[str], bool] = lambda draft: True
 ) -> Iterator[Path]:
-    """A draft folder that becomes `folder` when the block has succeeded, and else is removed.
+    """A draft folder that becomes the place's when the block has succeeded, and else is removed.
 
     Args:
-        folder: isn't there, is empty, or was filled so before.
-        variable: the environment variable that names another one.
+        place: its folder isn't there, is empty, or was filled so before.
         what: comes into it.
         is_complete: whether the draft holds all that was to be installed.
 
     Raises:
         InstallError: the folder holds something, can't be written, or isn't complete.
     """
+    folder, variable = Path(place.folder()), place.VARIABLE
     is_ours = (folder / MARK).is_file()
     if folder.exists() and not is_ours and (not folder.is_dir() or any(folder.iterdir())):
         raise InstallError(f"{folder} holds something else; name another folder by {variable}")
@@ -91,15 +101,16 @@ def spoken(
     return process.returncode, said
 
 
-def remove_installed(folder: Path, command: str) -> str:
-    """Remove a folder that a command has filled; return which one that was.
+def uninstall(place: Place) -> str:
+    """Remove the folder that a command has filled; return which one that was.
 
     Raises:
         InstallError: there's no such folder, nothing here made it, or it can't be removed.
     """
+    folder = Path(place.folder())
     if not (folder / MARK).is_file():
         raise InstallError(
-            f"{folder} wasn't made by `{command}`, so it's not removed"
+            f"{folder} wasn't made by `{place.INSTALL}`, so it's not removed"
             if folder.exists()
             else f"There's nothing to remove: {folder} doesn't exist"
         )

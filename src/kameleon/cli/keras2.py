@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from rich.text import Text
 
-from kameleon.cli import original
+from kameleon.cli import installing, original
 from kameleon.cli.output import show, waiting
 from kameleon.cli.parsing import CommandError, Parser, folder
 from kameleon.compat.keras2 import location
@@ -83,4 +83,4 @@ def install(arguments: Sequence[str]) -> None:
 def uninstall(arguments: Sequence[str]) -> None:
     """Remove what `kameleon keras2 install` has put into its folder; libraries stay."""
     Parser("keras2 uninstall", uninstall.__doc__ or "").understood(arguments)
-    print(f"Removed {original.uninstall()}")
+    print(f"Removed {installing.uninstall(location)}")

@@ -17,13 +17,7 @@ from importlib.metadata import PackageNotFoundError, distributions, version
 from importlib.util import find_spec
 from pathlib import Path
 
-from kameleon.cli.installing import (
-    InstallError,
-    Report,
-    filled_at_once,
-    remove_installed,
-    spoken,
-)
+from kameleon.cli.installing import InstallError, Report, filled_at_once, spoken
 from kameleon.compat.keras2 import location
 from kameleon.errors import MissingLibraryError
 
@@ -111,9 +105,7 @@ def install(source: Path | None = None, report: Report = lambda line: None) -> N
     before = status()
     where = () if source is None else ("--no-index", "--find-links", str(source))
     if before.found is None:
-        with filled_at_once(
-            Path(before.folder), location.VARIABLE, f"Keras {location.VERSION}", _is_keras
-        ) as draft:
+        with filled_at_once(location, f"Keras {location.VERSION}", _is_keras) as draft:
             run([*installer(), *where, "--no-deps", "--target", str(draft), *PACKAGES], report)
     if before.lacking:
         run([*installer(), *where, *(library.requirement for library in before.lacking)], report)
@@ -226,15 +218,3 @@ def trial() -> str:
             check=False,
         )
     return done.stderr.strip() if done.returncode else ""
-
-
-# Removing --------------------------------------------------------------------------------------
-
-
-def uninstall() -> str:
-    """Remove the original that `install` has put into its folder; return which folder that was.
-
-    Raises:
-        InstallError: there's no such folder, `install` hasn't made it, or it can't be removed.
-    """
-    return remove_installed(Path(location.folder()), location.INSTALL)

@@ -9,12 +9,11 @@ import tempfile
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
 from kameleon.cli import original
-from kameleon.cli.installing import InstallError, filled_at_once, remove_installed
+from kameleon.cli.installing import InstallError, filled_at_once
 from kameleon.compat.tensorflow import importing, location, wheel
 
 REQUIREMENT = f"tensorflow=={location.VERSION}"
@@ -34,29 +33,6 @@ COMPANIONS = (
 Progress = Callable[[str, int, int], None]  # what goes on, how much is done, of how much
 
 
-@dataclass(frozen=True)
-class Status:
-    """Where the files of TensorFlow 1.15 are.
-
-    Attributes:
-        folder: where they are, or would be put.
-        installed: whether they're there.
-        size: in bytes, byte code included.
-    """
-
-    folder: str
-    installed: bool
-    size: int
-
-
-def status() -> Status:
-    """Return what is installed; nothing is imported."""
-    where = Path(location.folder())
-    files = where.rglob("*") if location.installed() else ()
-    size = sum(file.stat().st_size for file in files if file.is_file())
-    return Status(str(where), location.installed(), size)
-
-
 def install(local: Path | None, progress: Progress) -> None:
     """Put the files into their folder, complete or not at all; if they're there, bring their byte
     code up to date.
@@ -73,13 +49,10 @@ def install(local: Path | None, progress: Progress) -> None:
         (Path(folder) / location.PACKAGE / location.COMPLETE).touch()
         return location.holds_files(folder)
 
-    folder = Path(location.folder())
     if location.installed():
-        _compile(folder, progress)
+        _compile(Path(location.folder()), progress)
         return
-    with filled_at_once(
-        folder, location.VARIABLE, f"TensorFlow {location.VERSION}", is_complete
-    ) as draft:
+    with filled_at_once(location, f"TensorFlow {location.VERSION}", is_complete) as draft:
         try:
             _unpack(local, draft, progress)
         except (wheel.WheelError, OSError) as error:
@@ -93,12 +66,6 @@ BY_HAND = (
     f"Without network: `pip download --no-deps {' '.join(PLATFORM)} {REQUIREMENT}` elsewhere, then"
     f" `{location.INSTALL} --wheel FILE`"
 )
-
-
-def uninstall() -> str:
-    """Remove the folder that `install` has filled; return which one that was."""
-    return remove_installed(Path(location.folder()), location.INSTALL)
-
 
 # The wheel --------------------------------------------------------------------------------------
 
