@@ -10,10 +10,11 @@ from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
+from ..keras2.loading import loaded_within
 from .given import given
 from .original import CHILDREN, hosted
 from .own import fill, own_spec, stand_for
-from .specs import is_loading, loaded_within, made, refusal
+from .specs import is_loading, made, refusal
 from .tensorflow import INSTEAD, TF_KERAS, with_our_keras
 
 # Parts of later Keras that TensorFlow reaches for when a program says `tf.keras`.

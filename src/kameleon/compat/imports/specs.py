@@ -1,32 +1,15 @@
-"""Modules that a function fills, that refuse to load, or that load within a context."""
+"""Modules that a function fills, or that refuse to load."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from contextlib import AbstractContextManager
 from importlib.machinery import ModuleSpec
 from types import ModuleType
-from typing import Any
 
 from ...config import STAND_IN
 from ...errors import MissingLibraryError
 from ..keras2.loading import Empty
-
-
-def loaded_within(
-    spec: ModuleSpec, context: Callable[[ModuleType], AbstractContextManager[None]]
-) -> ModuleSpec:
-    """The spec, changed so that the module runs inside of `context(module)`."""
-    loader: Any = spec.loader
-    run = loader.exec_module
-
-    def exec_module(module: ModuleType) -> None:
-        with context(module):
-            run(module)
-
-    loader.exec_module = exec_module
-    return spec
 
 
 def made(name: str, run: Callable[[ModuleType], None]) -> ModuleSpec:

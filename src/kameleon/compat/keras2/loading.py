@@ -1,50 +1,40 @@
 """The import hook: modules of the original Keras load with what they need.
 
-The hook handles modules of Keras alone, and finds them as Python does. Once a module has run, its
-own loader is in place again.
+The hook handles modules of Keras alone, and finds them as Python does.
 """
 
 from __future__ import annotations
 
-import importlib.machinery
 import sys
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec, PathFinder
 from itertools import chain
 from types import ModuleType
 from typing import Any
 
+from ..._utils.around import Function, around
 from . import location, shims
 
 Steps = dict[str, Callable[[ModuleType], None]]  # by name of a module, what's done with it
 
 
-class Hosted(Loader):
-    """Loads a module of Keras by its own loader, between `shims.before` and `after`."""
+def loaded_within(
+    spec: ModuleSpec, context: Callable[[ModuleType], AbstractContextManager[None]]
+) -> ModuleSpec:
+    """The spec, whose module runs inside of `context(module)`; its loader is then as it was."""
+    loader: Any = spec.loader
+    run = loader.exec_module
 
-    def __init__(self, inner: Any, after: Callable[[ModuleType], None] | None) -> None:
-        self.inner, self.after = inner, after
+    def exec_module(module: ModuleType) -> None:
+        del loader.exec_module
+        with context(module):
+            run(module)
 
-    def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType | None:
-        """The module that its own loader makes."""
-        created: ModuleType | None = self.inner.create_module(spec)
-        return created
-
-    def exec_module(self, module: ModuleType) -> None:
-        """Run the module; whoever asks for its source later finds its own loader."""
-        if module.__spec__ is not None:
-            module.__spec__.loader = module.__loader__ = self.inner
-        shims.before(module)
-        if module.__name__ in shims.WARNED_ABOUT:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", SyntaxWarning)
-                code = self.inner.get_code(module.__name__)
-            exec(code, vars(module))
-        else:
-            self.inner.exec_module(module)
-        if self.after is not None:
-            self.after(module)
+    loader.exec_module = exec_module
+    return spec
 
 
 class Empty(Loader):
@@ -52,10 +42,6 @@ class Empty(Loader):
 
     def __init__(self, fill: Callable[[ModuleType], None]) -> None:
         self.fill = fill
-
-    def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType | None:
-        """Python's own kind of module."""
-        return None
 
     def exec_module(self, module: ModuleType) -> None:
         """Fill the module."""
@@ -70,11 +56,7 @@ class KerasFinder(MetaPathFinder):
         instead: for names of modules, what fills a module in their place.
     """
 
-    def __init__(
-        self,
-        after: Steps,
-        instead: Steps,
-    ) -> None:
+    def __init__(self, after: Steps, instead: Steps) -> None:
         self.after, self.instead = after, instead
         needy = (shim.module for shim in shims.SHIMS)
         named = (shims.WITHOUT_TENSORFLOW, shims.OPENS_SETTINGS, shims.WARNED_ABOUT, after)
@@ -82,19 +64,35 @@ class KerasFinder(MetaPathFinder):
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
-    ) -> importlib.machinery.ModuleSpec | None:
-        """Python's own spec with our loader; None for modules that need nothing."""
+    ) -> ModuleSpec | None:
+        """Python's own spec, with what is done around the module; None where that's nothing."""
         if fullname not in self.names and fullname not in self.instead:
             return None
         if fullname.startswith("keras.") and not is_of_original():
             return None
         if fullname in self.instead:
-            loader = Empty(self.instead[fullname])
-            return importlib.machinery.ModuleSpec(fullname, loader, origin="kameleon")
-        spec = importlib.machinery.PathFinder.find_spec(fullname, path, target)
-        if spec is not None and spec.loader is not None:
-            spec.loader = Hosted(spec.loader, self.after.get(fullname))
-        return spec
+            return ModuleSpec(fullname, Empty(self.instead[fullname]), origin="kameleon")
+        spec = PathFinder.find_spec(fullname, path, target)
+        if spec is None:
+            return None
+        if fullname in shims.WARNED_ABOUT:
+            loader: Any = spec.loader
+            loader.source_to_code = _unwarned(loader.source_to_code)
+        return loaded_within(spec, self._prepared)
+
+    @contextmanager
+    def _prepared(self, module: ModuleType) -> Iterator[None]:
+        """A block in which a module runs with what it needs."""
+        shims.before(module)
+        yield
+        if module.__name__ in self.after:
+            self.after[module.__name__](module)
+
+
+@around
+def _unwarned(compile: Function, *args: Any, **options: Any) -> Any:
+    with warnings.catch_warnings(action="ignore", category=SyntaxWarning):
+        return compile(*args, **options)
 
 
 def is_of_original() -> bool:

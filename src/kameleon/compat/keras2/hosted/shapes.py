@@ -151,13 +151,7 @@ class TensorShape:
 
     def num_elements(self) -> int | None:
         """The product of the sizes; None where one is unknown."""
-        sizes = [] if self._dims is None else self.as_list()
-        if self._dims is None or None in sizes:
-            return None
-        product = 1
-        for size in sizes:
-            product *= size or 0
-        return product
+        return None if self._dims is None else self.prod().value
 
     def prod(self, axis: Any = None, dtype: Any = None, out: Any = None) -> Dimension:
         """What `numpy.prod` gives of a shape in TensorFlow 1: a Dimension, unknown if one is.
@@ -272,5 +266,4 @@ class TensorShape:
         return f"({', '.join(map(str, self._dims))}{',' if len(self._dims) == 1 else ''})"
 
     def __repr__(self) -> str:
-        dims = None if self._dims is None else self._dims
-        return f"TensorShape({dims})"
+        return f"TensorShape({self._dims})"
