@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import reduce
 from typing import Any
 
@@ -90,14 +90,29 @@ def check_gradients(
     shape = loss.shape
     if not loss.type.is_static:
         shape = np.shape(Function(list(start), [loss], engine=engine)([*start.values()])[0])
-    total = projected(loss, shape, random)
-    for level in range(1, order + 1):
-        parts = gradients(total, wrt)
+    shapes = [np.shape(start[x]) for x in wrt]
+    levels = derived(projected(loss, shape, random), wrt, shapes, order, random)
+    for level, (total, parts) in enumerate(levels, 1):
         _check_level(level, total, wrt, parts, start, step, (rtol, atol), random, engine)
-        found = [(g, np.shape(start[x])) for x, g in zip(wrt, parts, strict=True) if g is not None]
-        if not found:
+
+
+def derived(
+    loss: Node,
+    wrt: Sequence[Node],
+    shapes: Sequence[Sequence[int]],
+    order: int,
+    random: np.random.Generator,
+) -> Iterator[tuple[Node, list[Node | None]]]:
+    """For each order a scalar and its gradients: the loss, then these with random weights.
+    `shapes` are those of the values for `wrt`.
+    """
+    for level in range(1, order + 1):
+        parts = gradients(loss, wrt)
+        yield loss, parts
+        live = [(g, shape) for g, shape in zip(parts, shapes, strict=True) if g is not None]
+        if not live or level == order:
             return
-        total = reduce(REGISTRY["add"], [projected(g, shape, random) for g, shape in found])
+        loss = reduce(REGISTRY["add"], [projected(g, shape, random) for g, shape in live])
 
 
 def _start(loss: Node, wrt: Sequence[Node], feeds: Mapping[Node, Any]) -> dict[Node, Any]:

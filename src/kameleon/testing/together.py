@@ -29,7 +29,7 @@ from ..runtime.engines import embedded
 from ..runtime.stages import build
 from .cases.case import Array, Case
 from .contract import require
-from .gradients import check_gradients, projected
+from .gradients import check_gradients, derived
 
 Native = Callable[[Node], bool]
 
@@ -250,22 +250,6 @@ def _derived(case: Case, known: bool) -> Posed:
 def slopes(
     loss: Node, wrt: Sequence[Node], shapes: Sequence[Sequence[int]], order: int = 2
 ) -> list[Node]:
-    """The gradients of a scalar, and the gradients of their sum with random weights; those that are
-    None are left out.
-
-    Args:
-        loss: the scalar.
-        wrt: the tensors to differentiate by.
-        shapes: of the values that will be given for `wrt`.
-        order: 1 for the first gradients alone.
-    """
-    random = np.random.default_rng(0)
-    found: list[Node] = []
-    for level in range(order):
-        parts = gradients(loss, wrt)
-        live = [(g, s) for g, s in zip(parts, shapes, strict=True) if g is not None]
-        found += [g for g, _ in live]
-        if not live or level == order - 1:
-            break
-        loss = reduce(add, [projected(g, s, random) for g, s in live])
-    return found
+    """The gradients of all orders, see `gradients.derived`; those that are None are left out."""
+    levels = derived(loss, wrt, shapes, order, np.random.default_rng(0))
+    return [g for _, parts in levels for g in parts if g is not None]

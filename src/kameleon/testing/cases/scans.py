@@ -203,10 +203,6 @@ def passing(consts: Nodes, carry: Nodes, slices: Nodes) -> tuple[Nodes, Nodes]:
     return [carry[0]], [carry[0], consts[0], slices[0]]
 
 
-def passing_meaning(consts: Any, carry: Any, slices: Any) -> Any:
-    return [carry[0]], [carry[0], consts[0], slices[0]]
-
-
 def swapped(consts: Nodes, carry: Nodes, slices: Nodes) -> tuple[Nodes, Nodes]:
     """States change places; the sequence only counts the steps."""
     return [carry[1], ew.mul(carry[0], like(carry[0], consts[0]))], []
@@ -256,7 +252,7 @@ BODIES: dict[str, tuple[Step, Callable[..., Any]]] = {
     "nested": (nested, nested_meaning),
     "branching": (branching, branching_meaning),
     "shaped": (shaped, shaped_meaning),
-    "passing": (passing, passing_meaning),
+    "passing": (passing, passing),
     "swapped": (swapped, swapped_meaning),
     "shifted": (shifted, shifted_meaning),
     "scalars": (cumulative, cumulative_meaning),
