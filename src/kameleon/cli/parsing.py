@@ -148,12 +148,19 @@ def file(text: str) -> Path:
 
 def _there(text: str, fits: Callable[[Path], bool], kind: str, rights: int) -> Path:
     path = Path(text).expanduser()
-    if not fits(path):
-        why = f"is no {kind}" if os.path.lexists(path) else "doesn't exist"
-        raise argparse.ArgumentTypeError(f"{text!r} {why}")
+    if os.path.lexists(path) and not fits(path):
+        raise argparse.ArgumentTypeError(f"{text!r} is no {kind}")
+    return readable(text, rights).resolve()
+
+
+def readable(text: str, rights: int = os.R_OK, hint: str = "") -> Path:
+    """The path of what is there, and may be read; `hint` is said where it isn't there."""
+    path = Path(text).expanduser()
+    if not path.exists():
+        raise argparse.ArgumentTypeError(f"{text!r} doesn't exist{hint}")
     if not os.access(path, rights):
         raise argparse.ArgumentTypeError(f"{text!r} can't be read")
-    return path.resolve()
+    return path
 
 
 def made(path: Path) -> Path:

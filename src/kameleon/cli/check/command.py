@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import ast
 import json
-import os
 import sys
 import warnings
 from collections import Counter
@@ -15,7 +14,7 @@ from pathlib import Path
 from rich.text import Text
 
 from kameleon.cli.output import console, show
-from kameleon.cli.parsing import FAILED, Parser
+from kameleon.cli.parsing import FAILED, Parser, readable
 
 from .alive import Alive
 from .findings import CANT, CHANGE, NOTE, SERVED, SEVERITIES, STOPPING, Finding, Said
@@ -54,11 +53,7 @@ def main(arguments: Sequence[str]) -> None:
 
 
 def _path(text: str) -> Path:
-    path = Path(text)
-    if not path.exists():
-        raise argparse.ArgumentTypeError(f"{text!r} doesn't exist")
-    if not os.access(path, os.R_OK):
-        raise argparse.ArgumentTypeError(f"{text!r} can't be read")
+    path = readable(text)
     if not any(_files(path)):
         raise argparse.ArgumentTypeError(f"{text!r} holds no files *.py")
     return path

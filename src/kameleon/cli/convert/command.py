@@ -16,7 +16,7 @@ from rich.text import Text
 
 import kameleon
 from kameleon.cli.output import show, waiting
-from kameleon.cli.parsing import CommandError, Parser, file, one_of
+from kameleon.cli.parsing import CommandError, Parser, file, one_of, readable
 from kameleon.errors import KameleonError
 
 from .apart import UNTRIED, said
@@ -94,12 +94,8 @@ def _place(named: str | None, source: Path, suffix: str, is_needed: bool) -> str
 
 
 def _path(text: str) -> Path:
-    path = Path(text).expanduser()
-    if not path.exists():
-        meta = f"; name {text}.meta" if Path(f"{text}.meta").exists() else ""
-        raise argparse.ArgumentTypeError(f"{text!r} doesn't exist{meta}")
-    if not os.access(path, os.R_OK):
-        raise argparse.ArgumentTypeError(f"{text!r} can't be read")
+    meta = f"; name {text}.meta" if Path(f"{text}.meta").exists() else ""
+    path = readable(text, hint=meta)
     return path.resolve() if path.name in ("", "..") else path
 
 

@@ -6,6 +6,7 @@ import copy
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from statistics import median
 from typing import Any
 
@@ -80,19 +81,13 @@ class Start:
         self._reader.rng.bit_generator.state = copy.deepcopy(self._order)
 
 
-class Watch:
-    """Stands for the training step of a reader: times each step, and keeps its loss."""
-
-    def __init__(self, step: Any, run: Trained) -> None:
-        self._step, self._run = step, run
-
-    def __call__(self, values: Sequence[Any]) -> Any:
-        """Take a step."""
-        begun = time.perf_counter()
-        results = self._step(values)
-        self._run.seconds.append(time.perf_counter() - begun)
-        self._run.losses.append(float(results[0]))
-        return results
+def _watched(step: Any, run: Trained, values: Sequence[Any]) -> Any:
+    """A training step that is timed, and whose loss is kept."""
+    begun = time.perf_counter()
+    results = step(values)
+    run.seconds.append(time.perf_counter() - begun)
+    run.losses.append(float(results[0]))
+    return results
 
 
 def train(
@@ -109,7 +104,7 @@ def train(
     from threadpoolctl import threadpool_limits  # late: the package works without it
 
     run, step = Trained(engine), reader.step
-    reader.step = Watch(step, run)
+    reader.step = partial(_watched, step, run)
     try:
         run.version = load(engine).version()
         # Work of this size is slower on several threads, and its results differ in their last bits.

@@ -62,44 +62,34 @@ def as_h5py_2(value: Any, ascii_only: bool) -> Any:
 
 
 @functools.cache
-def classes(h5py: ModuleType) -> tuple[type, type]:
+def classes(h5py: Any) -> tuple[type, type]:
     """Subclasses of `h5py.Group` and `h5py.File` for Keras."""
 
-    class Attributes:
-        """Overrides methods of `h5py.AttributeManager`."""
-
+    class AttributeManager(h5py.AttributeManager):  # type: ignore[misc]
         def __getitem__(self, name: Any) -> Any:
-            stored = self.get_id(name).get_type()  # type: ignore[attr-defined]
+            stored = self.get_id(name).get_type()
             is_text = isinstance(stored, h5py.h5t.TypeStringID)
             ascii_only = is_text and stored.get_cset() == h5py.h5t.CSET_ASCII
-            return as_h5py_2(super().__getitem__(name), ascii_only)  # type: ignore[misc]
+            return as_h5py_2(super().__getitem__(name), ascii_only)
 
         def __setitem__(self, name: Any, value: Any) -> None:
             # h5py 3 writes a list of bytes with variable lengths, and reads that as objects.
             if isinstance(value, list) and value and all(isinstance(x, bytes) for x in value):
                 value = np.array(value)
-            super().__setitem__(name, value)  # type: ignore[misc]
+            super().__setitem__(name, value)
 
-    attributes = type("AttributeManager", (Attributes, h5py.AttributeManager), {})
-
-    class OfKeras:
-        """Overrides methods of `h5py.Group`."""
-
+    class Group(h5py.Group):  # type: ignore[misc]
         @property
         def attrs(self) -> Any:
-            return attributes(self)
+            return AttributeManager(self)
 
         def __getitem__(self, name: Any) -> Any:
-            return adopted(super().__getitem__(name), h5py)  # type: ignore[misc]
+            return adopted(super().__getitem__(name), h5py)
 
         def create_group(self, *args: Any, **kwargs: Any) -> Any:
-            return adopted(super().create_group(*args, **kwargs), h5py)  # type: ignore[misc]
+            return adopted(super().create_group(*args, **kwargs), h5py)
 
-    group = type("Group", (OfKeras, h5py.Group), {})
-
-    class Opened:
-        """Overrides methods of `h5py.File`."""
-
+    class File(Group, h5py.File):  # type: ignore[misc]
         def __init__(self, name: Any, mode: Any = None, *args: Any, **kwargs: Any) -> None:
             # Without a mode, h5py 2 made a file where it found none; h5py 3 only reads.
             in_memory = kwargs.get("driver") == "core" and not kwargs.get("backing_store", True)
@@ -107,7 +97,7 @@ def classes(h5py: ModuleType) -> tuple[type, type]:
             if not kwargs and isinstance(name, str | bytes | os.PathLike):
                 name = _checked(name, mode)
             try:
-                super().__init__(name, mode, *args, **kwargs)  # type: ignore[call-arg]
+                super().__init__(name, mode, *args, **kwargs)
             except OSError as error:
                 if mode != "r" or not isinstance(name, str) or not os.path.isfile(name):
                     raise
@@ -118,9 +108,9 @@ def classes(h5py: ModuleType) -> tuple[type, type]:
         @property
         def fid(self) -> Any:
             """The file's handle, which h5py 3 has no name for."""
-            return h5py.h5i.get_file_id(self.id)  # type: ignore[attr-defined]
+            return h5py.h5i.get_file_id(self.id)
 
-    return group, type("File", (Opened, group, h5py.File), {})
+    return Group, File
 
 
 KERAS_3 = ".keras"  # its files' ending, under which it reads no HDF5

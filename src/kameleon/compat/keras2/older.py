@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from types import ModuleType
 from typing import Any
 
@@ -14,9 +14,14 @@ from ..._utils.around import Function, around
 class _Added(list[Any]):
     """A list of a model's metrics, by name or by tensor: what's appended is the model's, too."""
 
-    def __init__(self, items: Iterable[Any], pairs: Pairs) -> None:
+    def __init__(self, items: Iterable[Any], add: Callable[[Any], None]) -> None:
         super().__init__(items)
-        self.pairs = pairs
+        self.add = add
+
+    def append(self, item: Any) -> None:
+        """Tell the model of it, too."""
+        super().append(item)
+        self.add(item)
 
     def extend(self, items: Iterable[Any]) -> None:
         """Append each."""
@@ -26,20 +31,6 @@ class _Added(list[Any]):
     def __iadd__(self, items: Iterable[Any]) -> _Added:  # type: ignore[misc]
         self.extend(items)
         return self
-
-
-class _Names(_Added):
-    def append(self, name: str) -> None:
-        """Let it be the name of the next tensor, or of the last one without a name."""
-        super().append(name)
-        self.pairs.add_name(name)
-
-
-class _Tensors(_Added):
-    def append(self, tensor: Any) -> None:
-        """Report the tensor as a metric."""
-        super().append(tensor)
-        self.pairs.add_tensor(tensor)
 
 
 class Pairs:
@@ -79,14 +70,14 @@ def serve_metrics_tensors(training: ModuleType) -> None:
         found: Pairs = vars(model).setdefault("_appended_metrics", Pairs(model))
         return found
 
-    def names(model: Any) -> _Names:
+    def names(model: Any) -> _Added:
         pairs = pairs_of(model)
-        return _Names([*theirs.fget(model), *pairs.names], pairs)
+        return _Added([*theirs.fget(model), *pairs.names], pairs.add_name)
 
-    def tensors(model: Any) -> _Tensors:
+    def tensors(model: Any) -> _Added:
         metrics = model._get_training_eval_metrics()
         results = [m._call_result for m in metrics if hasattr(m, "_call_result")]
-        return _Tensors(results, pairs_of(model))
+        return _Added(results, pairs_of(model).add_tensor)
 
     def set_tensors(model: Any, given: list[Any]) -> None:
         now = tensors(model)

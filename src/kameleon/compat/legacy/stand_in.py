@@ -86,6 +86,11 @@ def from_module(module: str, name: str) -> Old:
     return Old(f"{module}.{name}", lambda _: getattr(importlib.import_module(module), name))
 
 
+def module(name: str) -> Old:
+    """A name for a module, which is loaded when it's asked for."""
+    return Old(name, lambda _: importlib.import_module(name))
+
+
 def constant(today: str, value: Any) -> Old:
     """A name for a value, or a function, that needs no library."""
     return Old(today, lambda _: value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable
 from types import SimpleNamespace
@@ -64,7 +65,7 @@ def _placed(x: Any, y: Any, name: str) -> tuple[Node, Any, Node, Node, bool]:
     if "_taken" not in vars(x):
         raise ArgumentError(f"theano.tensor.{name} takes a part of a tensor: x[…]")
     base, key = vars(x)["_taken"]
-    total = T.product(T.sizes(base))
+    total = math.prod(T.sizes(base))
     numbers = K.reshape(T.arange(total), T.sizes(base))
     places = K.reshape(taken(numbers, key), (-1,))
     values = K.cast(K.zeros_like(x) + T.tensor(y), base.dtype)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -209,17 +210,9 @@ def _made(function: Any) -> Callable[..., Node]:
         if all(isinstance(n, int | np.integer) for n in shape):
             return K.constant(function(shape), kind)
         one = K.constant(function(()), kind)
-        return K.reshape(K.tile(K.reshape(one, (1,)), [product(shape)]), shape)
+        return K.reshape(K.tile(K.reshape(one, (1,)), [math.prod(shape)]), shape)
 
     return call
-
-
-def product(shape: Sequence[Any]) -> Any:
-    """How many elements a shape has."""
-    found: Any = 1
-    for n in shape:
-        found = found * n
-    return found
 
 
 def alloc(value: Any, *shape: Any) -> Node:

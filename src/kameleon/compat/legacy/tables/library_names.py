@@ -195,16 +195,14 @@ SHOWING = "display clear_output publish_display_data update_display DisplayHandl
 # Pillow: sizes of texts -------------------------------------------------------------------------
 
 
-@bound
-def getsize(font: Any, text: str, *args: Any, **options: Any) -> tuple[int, ...]:
-    """How far a text reaches to the right and down, in pixels."""
-    return tuple(map(int, font.getbbox(text, *args, **options)[2:]))
+def _corner(corner: slice) -> Old:
+    """Where a text of a font begins, or how far it reaches to the right and down, in pixels."""
 
+    @bound
+    def get(font: Any, text: str, *args: Any, **options: Any) -> tuple[int, ...]:
+        return tuple(map(int, font.getbbox(text, *args, **options)[corner]))
 
-@bound
-def getoffset(font: Any, text: str, *args: Any, **options: Any) -> tuple[int, ...]:
-    """How far from the left and from above a text begins."""
-    return tuple(map(int, font.getbbox(text, *args, **options)[:2]))
+    return Old(".getbbox", get)
 
 
 def _size_of_drawn(box: str) -> Old:
@@ -219,7 +217,7 @@ def _size_of_drawn(box: str) -> Old:
     return Old(f".{box}", textsize)
 
 
-OF_FONTS = {"getsize": Old(".getbbox", getsize), "getoffset": Old(".getbbox", getoffset)}
+OF_FONTS = {"getsize": _corner(slice(2, None)), "getoffset": _corner(slice(2))}
 OF_DRAWINGS = {
     "textsize": _size_of_drawn("textbbox"),
     "multiline_textsize": _size_of_drawn("multiline_textbbox"),

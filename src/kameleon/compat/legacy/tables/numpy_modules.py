@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..stand_in import Old, Table, constant, from_module, moved, same, taken_from
+from ..stand_in import Old, Table, constant, from_module, module, moved, same, taken_from
 from .numpy_arrays import MEMBERS
 from .numpy_names import GONE, random_integers
 from .numpy_ways import CALLED, CHANGED, OF_LINALG, OF_RANDOM, OF_TESTING
@@ -79,7 +79,7 @@ COMPAT = {
     "os_fspath": from_module("os", "fspath"),
     "os_PathLike": from_module("os", "PathLike"),
     "contextlib_nullcontext": from_module("contextlib", "nullcontext"),
-    "pickle": Old("pickle", lambda _: importlib.import_module("pickle")),
+    "pickle": module("pickle"),
     "getexception": Old(
         "except … as error", lambda _: lambda: importlib.import_module("sys").exc_info()[1]
     ),

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..stand_in import Old, constant, same
+from ..stand_in import Old, constant, module, same
 
 # By old name, Python's own of today.
 PYTHONS = {
@@ -126,10 +126,6 @@ def random_integers(low: int, high: int | None = None, size: Any = None) -> Any:
     return np.random.randint(first, int(last) + 1, size=size, dtype="l")
 
 
-def _module(name: str, _: Any) -> Any:
-    return importlib.import_module(name)
-
-
 def deprecate(*args: Any, old_name: str | None = None, new_name: str | None = None,
               message: str | None = None) -> Any:  # fmt: skip
     """A function that warns when it's called; without one, what makes such a function of one."""
@@ -216,7 +212,7 @@ GONE: Mapping[str, Old] = {
     "NZERO": constant("-0.0", -0.0),
     **{name: _of_finance(name) for name in FINANCE},
     **{name: constant(str(value), value) for name, value in NUMBERS.items()},
-    **{name: Old(name, partial(_module, name)) for name in ("math", "sys", "warnings")},
+    **{name: module(name) for name in ("math", "sys", "warnings")},
     "MachAr": constant("numpy.finfo", _Limits),
     "deprecate": constant("a DeprecationWarning", deprecate),
     "deprecate_with_doc": constant("a DeprecationWarning", lambda msg: deprecate(message=msg)),

@@ -145,16 +145,14 @@ def mad(x: Any, axis: Any = 0, skipna: bool = True) -> Any:
     return away.abs().mean(axis=axis, skipna=skipna)
 
 
-@bound
-def clip_lower(x: Any, threshold: Any, axis: Any = None, inplace: bool = False) -> Any:
-    """Values below the threshold become it."""
-    return x.clip(lower=threshold, axis=axis, inplace=inplace)
+def _clipped(side: str) -> Old:
+    """Values beyond a threshold become it."""
 
+    @bound
+    def clip(x: Any, threshold: Any, axis: Any = None, inplace: bool = False) -> Any:
+        return x.clip(**{side: threshold}, axis=axis, inplace=inplace)
 
-@bound
-def clip_upper(x: Any, threshold: Any, axis: Any = None, inplace: bool = False) -> Any:
-    """Values above the threshold become it."""
-    return x.clip(upper=threshold, axis=axis, inplace=inplace)
+    return Old(f".clip({side}=…)", clip)
 
 
 BOTH: Mapping[str, Old] = {
@@ -166,8 +164,8 @@ BOTH: Mapping[str, Old] = {
     "set_value": Old(".at", set_value),
     "iteritems": Old(".items()", attrgetter("items")),
     "mad": Old("(x - x.mean()).abs().mean()", mad),
-    "clip_lower": Old(".clip(lower=…)", clip_lower),
-    "clip_upper": Old(".clip(upper=…)", clip_upper),
+    "clip_lower": _clipped("lower"),
+    "clip_upper": _clipped("upper"),
     "pad": Old(".ffill()", attrgetter("ffill")),
     "backfill": Old(".bfill()", attrgetter("bfill")),
     "bool": Old(".item()", lambda x: lambda: bool(x.to_numpy().item())),

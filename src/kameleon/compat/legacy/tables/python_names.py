@@ -20,6 +20,7 @@ from ..stand_in import (
     Table,
     constant,
     from_module,
+    module,
     moved,
     same,
     taken_from,
@@ -302,7 +303,7 @@ TABLES: Mapping[str, Table] = {
             )
         }
     ),
-    "os": Table({"errno": Old("errno", lambda _: importlib.import_module("errno"))}),
+    "os": Table({"errno": module("errno")}),
     "sys": Table(
         {
             "getcheckinterval": constant("sys.getswitchinterval", lambda: 100),
