@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -10,70 +12,50 @@ from ...graph.ir.node import REGISTRY, Node
 from ...graph.primitives import elementwise as ew
 from ...graph.primitives.control import while_
 from ...graph.primitives.filling import full_like, scaled
-from ...graph.primitives.linalg import matmul
 from ...graph.primitives.movement import slice_axis
 from ...graph.primitives.reduce import reduce_sum
 from .case import Array, Case, body, each, normal, uses
-from .scans import STATE, H, N, Nodes, T, chosen, scanned
+from .scans import STATE, H, N, Nodes, T, both, chosen
 
 # Conditions --------------------------------------------------------------------------------
 
 
-def one_or_other(flag: Node, a: Node, b: Node) -> Nodes:
+def one_or_other(m: Any, flag: Any, a: Any, b: Any) -> Sequence[Any]:
     """Two results; one branch ignores an operand, one gives an operand as it is."""
-    return chosen(
-        flag, [a, b], lambda a, b: [ew.mul(a, ew.sin(b)), a], lambda a, b: [ew.exp(a), ew.square(a)]
-    )
+
+    def otherwise(a: Any, b: Any) -> list[Any]:
+        return [m.exp(a), m.square(a)]
+
+    return m.chosen(flag, [a, b], lambda a, b: [m.mul(a, m.sin(b)), a], otherwise)
 
 
-def one_or_other_meaning(flag: Array, a: Array, b: Array) -> tuple[Array, Array]:
-    return (a * np.sin(b), a) if flag else (np.exp(a), a**2)
-
-
-def in_turn(first: Node, second: Node, x: Node) -> Nodes:
+def in_turn(m: Any, first: Any, second: Any, x: Any) -> Sequence[Any]:
     """A condition within a branch."""
 
-    def inner(x: Node, flag: Node) -> Nodes:
-        return chosen(flag, [x], lambda x: [ew.sin(x)], lambda x: [ew.cos(x)])
+    def inner(x: Any, flag: Any) -> Any:
+        return m.chosen(flag, [x], lambda x: [m.sin(x)], lambda x: [m.cos(x)])
 
-    return chosen(first, [x, second], inner, lambda x, flag: [ew.neg(x)])
-
-
-def in_turn_meaning(first: Array, second: Array, x: Array) -> Array:
-    if first:
-        return np.sin(x) if second else np.cos(x)
-    return -x
+    return m.chosen(first, [x, second], inner, lambda x, flag: [m.neg(x)])
 
 
-def loop_or_not(flag: Node, w: Node, h: Node, x: Node) -> Nodes:
+def loop_or_not(m: Any, flag: Any, w: Any, h: Any, x: Any) -> Sequence[Any]:
     """A scan in one branch."""
 
-    def loop(w: Node, h: Node, x: Node) -> Nodes:
-        last, ys = scanned(stepping, [w], [h], [x])
+    def step(consts: Any, carry: Any, slices: Any) -> Any:
+        h = m.tanh(m.add(m.matmul(carry[0], consts[0]), slices[0]))
+        return [h], [m.square(h)]
+
+    def loop(w: Any, h: Any, x: Any) -> list[Any]:
+        last, ys = m.scanned(step, [w], [h], [x])
         return [last[0], ys[0]]
 
-    return chosen(flag, [w, h, x], loop, lambda w, h, x: [ew.mul(h, h), ew.neg(x)])
-
-
-def stepping(consts: Nodes, carry: Nodes, slices: Nodes) -> tuple[Nodes, Nodes]:
-    h = ew.tanh(ew.add(matmul(carry[0], consts[0]), slices[0]))
-    return [h], [ew.square(h)]
-
-
-def loop_or_not_meaning(flag: Array, w: Array, h: Array, x: Array) -> tuple[Array, Array]:
-    if not flag:
-        return h * h, -x
-    rows = []
-    for row in x:
-        h = np.tanh(h @ w + row)
-        rows.append(h**2)
-    return h, np.array(rows)
+    return m.chosen(flag, [w, h, x], loop, lambda w, h, x: [m.mul(h, h), m.neg(x)])
 
 
 YES, NO = np.array(True), np.array(False)
-either = partial(uses, "cond", one_or_other, one_or_other_meaning, wrt=(1, 2), units=64)
-nested = partial(uses, "cond", in_turn, in_turn_meaning, wrt=(2,), units=64)
-loop = partial(uses, "cond", loop_or_not, loop_or_not_meaning, wrt=(1, 2, 3), units=64)
+either = partial(uses, "cond", *both(one_or_other), wrt=(1, 2), units=64)
+nested = partial(uses, "cond", *both(in_turn), wrt=(2,), units=64)
+loop = partial(uses, "cond", *both(loop_or_not), wrt=(1, 2, 3), units=64)
 CONDITIONS: list[Case] = [
     *(
         case
