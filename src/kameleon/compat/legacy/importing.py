@@ -298,23 +298,14 @@ class _Modules(MutableMapping[str, Any]):
 
 
 def _imported(name: str, package: str | None = None) -> ModuleType:
-    """`importlib.import_module`; Python's own library, where it speaks for old code, gets what that
-    gets of the packages that are provided.
+    """`importlib.import_module`, as the import statement; Python's own library, where it speaks for
+    old code, gets what that gets of the packages that are provided.
     """
-    frame, top = sys._getframe(1), name.partition(".")[0]
-    is_handed_on = top in _providers and _speaks_for_others(frame.f_globals, top)
-    if is_handed_on and is_old(_asker(frame, top)):
-        return _load_provided(name)
+    full = resolve_name(name, package) if package and name.startswith(".") else name
+    top = full.partition(".")[0]
+    if top in _tops and is_old(_asker(sys._getframe(1), top)):
+        return load(full)
     return python_import_module(name, package)
-
-
-@around
-def _import_module(_: Function, name: str, package: str | None = None) -> ModuleType:
-    """`importlib.import_module`, as the import statement of old code."""
-    full = resolve_name(name, package) if name.startswith(".") else name
-    if full.partition(".")[0] not in _tops:
-        return importlib.import_module(full)
-    return load(full)
 
 
 @around
@@ -357,7 +348,6 @@ OF_IMPORTS = {
     "pickle": Table(
         changed={"Unpickler": _unpickler, "load": _pickle_load, "loads": _pickle_loads}
     ),
-    "importlib": Table(changed={"import_module": _import_module}),
     "importlib.util": Table(changed={"find_spec": _find_spec}),
     "sys": Table(changed={"modules": lambda modules: _Modules()}),
 }

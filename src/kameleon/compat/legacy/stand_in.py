@@ -88,7 +88,12 @@ def from_module(module: str, name: str) -> Old:
 
 def module(name: str) -> Old:
     """A name for a module, which is loaded when it's asked for."""
-    return Old(name, lambda _: importlib.import_module(name))
+    return Old(name, lambda _: _loaded(name))
+
+
+def _loaded(name: str) -> ModuleType:
+    """The library itself, whoever unpickles a stand-in."""
+    return importlib.import_module(name)
 
 
 def constant(today: str, value: Any) -> Old:
@@ -200,7 +205,7 @@ class StandIn(ModuleType):
         return vars(self._library)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return importlib.import_module, (self._library.__name__,)
+        return _loaded, (self._library.__name__,)
 
 
 def _own_dict(module: ModuleType) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from ...backend import surface as K
 from ...errors import ArgumentError
 from ...graph.ir.node import Node
 from .methods import pointwise
-from .tensors import arange, size, tensor
+from .tensors import arange, one, size, tensor
 
 
 def softmax(c: Any) -> Node:
@@ -84,9 +84,8 @@ def pool_2d(
 
 NAMES: dict[str, Any] = {
     "softmax": softmax, "logsoftmax": logsoftmax, "conv2d": conv2d,
-    "sigmoid": lambda x: K.sigmoid(tensor(x)), "ultra_fast_sigmoid": lambda x: K.sigmoid(tensor(x)),
-    "hard_sigmoid": lambda x: K.hard_sigmoid(tensor(x)),
-    "softplus": lambda x: K.softplus(tensor(x)), "softsign": lambda x: K.softsign(tensor(x)),
+    "sigmoid": one(K.sigmoid), "ultra_fast_sigmoid": one(K.sigmoid), "softplus": one(K.softplus),
+    "hard_sigmoid": one(K.hard_sigmoid), "softsign": one(K.softsign),
     "relu": lambda x, alpha=0: K.relu(tensor(x), alpha),
     "elu": lambda x, alpha=1: K.elu(tensor(x), alpha),
     "binary_crossentropy": binary_crossentropy,

@@ -167,7 +167,8 @@ def _pair(function: Any) -> Callable[..., Node]:
     return lambda a, b: function(*promoted((tensor(a), tensor(b)), "theano.tensor"))
 
 
-def _one(function: Any) -> Callable[..., Node]:
+def one(function: Any) -> Callable[..., Node]:
+    """A function of one value, as a tensor."""
     return lambda x: function(tensor(x))
 
 
@@ -344,15 +345,15 @@ OPERATORS = {
     "mod": operator.mod, "pow": operator.pow, "minus": operator.sub,
 }  # fmt: skip
 SINGLE: dict[str, Any] = {
-    **{name: _one(getattr(K, name)) for name in "abs sqrt exp log sin cos tanh round".split()},
+    **{name: one(getattr(K, name)) for name in "abs sqrt exp log sin cos tanh round".split()},
     **{name: _of_floats(getattr(ew, name)) for name in "floor ceil expm1 log1p".split()},
-    "sqr": _one(K.square), "square": _one(K.square), "abs_": _one(K.abs), "sgn": _one(K.sign),
-    "neg": _one(operator.neg), "inv": _one(lambda x: 1.0 / x), "iround": _one(K.round),
+    "sqr": one(K.square), "square": one(K.square), "abs_": one(K.abs), "sgn": one(K.sign),
+    "neg": one(operator.neg), "inv": one(lambda x: 1.0 / x), "iround": one(K.round),
     "zeros_like": lambda x, dtype=None: K.zeros_like(tensor(x), dtype),
     "ones_like": lambda x, dtype=None: K.ones_like(tensor(x), dtype),
     "fill": lambda a, b: K.zeros_like(tensor(a)) + tensor(b),
-    "invert": _one(lambda x: ~x), "isnan": _one(lambda x: K.not_equal(x, x)),
-    "isinf": _one(lambda x: K.equal(K.abs(x), np.inf)),
+    "invert": one(lambda x: ~x), "isnan": one(lambda x: K.not_equal(x, x)),
+    "isinf": one(lambda x: K.equal(K.abs(x), np.inf)),
 }  # fmt: skip
 PAIRS: dict[str, Any] = {
     "add": _folded(operator.add), "mul": _folded(operator.mul), "sub": _folded(operator.sub),
@@ -370,7 +371,7 @@ SHAPED: dict[str, Any] = {
     "tri": _matrix(np.tri),
     "tile": lambda x, reps, ndim=None: K.tile(tensor(x), as_shape(reps)),
     "tril": _triangle(operator.le), "triu": _triangle(operator.ge), "shape": sizes,
-    "squeeze": _one(lambda x: K.reshape(x, [n for n in sizes(x) if isinstance(n, Node) or n != 1])),
+    "squeeze": one(lambda x: K.reshape(x, [n for n in sizes(x) if isinstance(n, Node) or n != 1])),
     "shape_padleft": lambda x, n_ones=1: dimshuffle(x, *["x"] * n_ones, *range(tensor(x).ndim)),
     "shape_padright": lambda x, n_ones=1: dimshuffle(x, *range(tensor(x).ndim), *["x"] * n_ones),
     "addbroadcast": lambda x, *axes: x, "patternbroadcast": lambda x, broadcastable: x,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -20,7 +19,7 @@ from .scans import STATE, H, N, Nodes, T, both, chosen
 # Conditions --------------------------------------------------------------------------------
 
 
-def one_or_other(m: Any, flag: Any, a: Any, b: Any) -> Sequence[Any]:
+def one_or_other(m: Any, flag: Any, a: Any, b: Any) -> Any:
     """Two results; one branch ignores an operand, one gives an operand as it is."""
 
     def otherwise(a: Any, b: Any) -> list[Any]:
@@ -29,7 +28,7 @@ def one_or_other(m: Any, flag: Any, a: Any, b: Any) -> Sequence[Any]:
     return m.chosen(flag, [a, b], lambda a, b: [m.mul(a, m.sin(b)), a], otherwise)
 
 
-def in_turn(m: Any, first: Any, second: Any, x: Any) -> Sequence[Any]:
+def in_turn(m: Any, first: Any, second: Any, x: Any) -> Any:
     """A condition within a branch."""
 
     def inner(x: Any, flag: Any) -> Any:
@@ -38,7 +37,7 @@ def in_turn(m: Any, first: Any, second: Any, x: Any) -> Sequence[Any]:
     return m.chosen(first, [x, second], inner, lambda x, flag: [m.neg(x)])
 
 
-def loop_or_not(m: Any, flag: Any, w: Any, h: Any, x: Any) -> Sequence[Any]:
+def loop_or_not(m: Any, flag: Any, w: Any, h: Any, x: Any) -> Any:
     """A scan in one branch."""
 
     def step(consts: Any, carry: Any, slices: Any) -> Any:
