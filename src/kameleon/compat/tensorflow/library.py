@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .capi.graph_defs import Import, import_message
 from .failures import failure
-from .graph import Graph, Operation, Value
+from .graph import Graph, LibraryFunction, Operation, Value
 from .walks import reached
-
-if TYPE_CHECKING:
-    from .graph import LibraryFunction
 
 # What directs values, by type, of references the same.
 DIRECTING = frozenset({"Switch", "Merge", "Enter", "Exit", "NextIteration", "LoopCond"})

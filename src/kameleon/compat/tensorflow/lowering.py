@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,10 +23,7 @@ from kameleon.graph.primitives.sizes import Size, are_one_size, as_node, size_of
 
 from .progress import Kept, Progress, Turns
 from .tensors import dims, sizes_of, tensor
-from .variables import HOLDS, Reference
-
-if TYPE_CHECKING:
-    from .variables import Store
+from .variables import HOLDS, Reference, Store
 
 
 class NotCompiledError(Exception):

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .failures import failure
+from .graph import Graph
 from .library import Body, Reading, body_of, function_named, pruned
-
-if TYPE_CHECKING:
-    from .graph import Graph
 
 
 def gradient_of(graph: Graph, told: Any) -> Body:

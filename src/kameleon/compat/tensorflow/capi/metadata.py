@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from ..graph import messages
+from ..graph import Graph, Operation, Value, messages
 from ..walks import reached
 from .graph_defs import Buffer, graph_def
-
-if TYPE_CHECKING:
-    from ..graph import Graph, Operation, Value
 
 
 def tell(

@@ -7,7 +7,7 @@ gradient, if the operation has one: it's built, and computed, when the sizes are
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -17,12 +17,10 @@ from kameleon.errors import GraphError
 from kameleon.graph.ir.node import Tensor
 
 from ..dtypes import HANDLES, OF_K, name_of
+from ..graph import Operation
 from ..lowering import Lowering
 from ..operations import table
 from ..operations.values import NeedsValueError, UnknownSizeError, open_sizes
-
-if TYPE_CHECKING:
-    from ..graph import Operation
 
 
 def lowered(lowering: Lowering, operation: Operation, given: list[Any]) -> list[Any]:

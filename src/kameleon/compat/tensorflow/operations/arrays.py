@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from kameleon.graph.primitives import movement as M
 from kameleon.graph.primitives.filling import full_like
 from kameleon.graph.primitives.sizes import Size, sizes_product
 
+from ..graph import Operation
 from ..shapes.known import constant, reduction_axes
 from .scattering import flat_positions
 from .table import fold, known, pure
@@ -36,9 +37,6 @@ from .values import (
     tensor,
     vector_of,
 )
-
-if TYPE_CHECKING:
-    from ..graph import Operation
 
 Array = np.ndarray
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -11,13 +11,11 @@ from kameleon.graph.ir.node import Tensor as Node
 from kameleon.graph.primitives import indexing as I
 from kameleon.graph.primitives import movement as M
 
+from ..graph import Operation
 from .arrays import margins
 from .networks import as_told, channels_last
 from .table import pure
 from .values import sizes_of, tensor
-
-if TYPE_CHECKING:
-    from ..graph import Operation
 
 Array = np.ndarray
 

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..arithmetic import boxes as B
 from ..failures import failure
+from ..graph import Operation
+from ..variables import Store
 from .table import fold, host
 from .values import result_type
-
-if TYPE_CHECKING:
-    from ..graph import Operation
-    from ..variables import Store
 
 Array = np.ndarray
 

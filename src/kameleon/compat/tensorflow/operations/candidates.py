@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..arithmetic import candidates as C
 from ..failures import invalid
+from ..graph import Operation
+from ..variables import Store
 from .table import host
-
-if TYPE_CHECKING:
-    from ..graph import Operation
-    from ..variables import Store
 
 Array = np.ndarray
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from kameleon import backend as K
 from kameleon.graph.ir.node import Tensor as Node
@@ -13,12 +12,10 @@ from kameleon.graph.primitives import movement as M
 from kameleon.graph.primitives.linalg import contract
 from kameleon.graph.primitives.reduce import reduce_sum
 
+from ..graph import Operation
 from .elementwise import zero
 from .table import pure
 from .values import broadcast, sizes_of
-
-if TYPE_CHECKING:
-    from ..graph import Operation
 
 
 def _product(a: Node, b: Node, over: tuple[int, int] = (1, 0)) -> Node:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -14,11 +14,9 @@ from kameleon import backend as K
 from kameleon.graph.ir.node import Tensor as Node
 
 from ..arithmetic.matrices import adjoint
+from ..graph import Operation
 from .table import PURE, fold
 from .values import integers, result_type
-
-if TYPE_CHECKING:
-    from ..graph import Operation
 
 Array = np.ndarray
 

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..failures import failure
+from ..graph import Operation
 from .table import host
 from .values import Kind
-
-if TYPE_CHECKING:
-    from ..graph import Operation
 
 Array = np.ndarray
 

@@ -6,16 +6,14 @@ A value is an array where it's known, else a tensor of K's, of which the shape i
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 
 from kameleon.graph.ir.node import Tensor
 
 from ..failures import failure
-
-if TYPE_CHECKING:
-    from ..graph import Operation
+from ..graph import Operation
 
 F = TypeVar("F", bound=Callable[..., Any])
 

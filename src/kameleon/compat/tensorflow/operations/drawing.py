@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -15,15 +15,13 @@ from kameleon.backend.calling import call
 
 from ..arithmetic import drawing, rejection
 from ..failures import failure
+from ..graph import Operation
+from ..lowering import Lowering
 from ..resources.philox import Philox
+from ..variables import Reference, Store
 from .boxes import generator_of
 from .table import effect, host
 from .values import Kind, integers, result_type, sizes_in, tensor
-
-if TYPE_CHECKING:
-    from ..graph import Operation
-    from ..lowering import Lowering
-    from ..variables import Reference, Store
 
 Array = np.ndarray
 

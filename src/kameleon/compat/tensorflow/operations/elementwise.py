@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import reduce
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -21,12 +21,10 @@ from kameleon.graph.primitives.special import log_softmax
 
 from ..dtypes import held, in_numpy
 from ..failures import failure
+from ..graph import Operation
 from .complexes import of_complex
 from .table import fold, pure
 from .values import array, broadcast, dims, result_type, sizes_of, texts
-
-if TYPE_CHECKING:
-    from ..graph import Operation
 
 # K's function of tensors of one shape, and NumPy's, if there is one.
 Row = tuple[Callable[..., Node], Callable[..., Any] | None]

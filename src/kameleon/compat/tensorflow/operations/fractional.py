@@ -7,17 +7,15 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..failures import failure
+from ..graph import Operation
 from ..resources.philox import Philox
+from ..variables import Store
 from .table import fold, host
-
-if TYPE_CHECKING:
-    from ..graph import Operation
-    from ..variables import Store
 
 Array = np.ndarray
 

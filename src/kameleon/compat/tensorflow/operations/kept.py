@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -11,12 +11,10 @@ from kameleon.graph.primitives import movement as M
 from kameleon.graph.primitives.filling import zeros
 from kameleon.graph.primitives.indexing import gather
 
+from ..graph import Operation
 from ..lowering import ArrayHandle, Lowering, NotCompiledError, StackHandle
 from .table import kept
 from .values import Kind, array, is_text, size_in, sizes_of, tensor
-
-if TYPE_CHECKING:
-    from ..graph import Operation
 
 Array = np.ndarray
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from kameleon.graph.ir.node import Tensor
 from kameleon.graph.primitives import elementwise as E
 from kameleon.graph.primitives.sizes import size_of
 
+from ..graph import Operation
 from ..inner import Inner
 from ..lowering import (
     ArrayHandle,
@@ -23,9 +24,6 @@ from .kept import number_of, numeric
 from .lists import shape_in
 from .table import kept
 from .values import Kind, size_in
-
-if TYPE_CHECKING:
-    from ..graph import Operation
 
 
 def _demand_kept(given: Any, kind: type, where: str) -> None:

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from kameleon.backend.calling import call
 
+from ..graph import Operation
 from ..shapes.rules import RULES
 from .parameters import adapted
 from .table import fold, listed, pure
 from .values import result_type, sizes_of, tensor
-
-if TYPE_CHECKING:
-    from ..graph import Operation
 
 F = TypeVar("F", bound=Callable[..., Any])
 

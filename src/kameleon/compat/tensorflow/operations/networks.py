@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from kameleon.graph.primitives.sizes import Size, as_node, sizes_product, split
 from kameleon.graph.primitives.special import log_softmax
 from kameleon.graph.primitives.windows import Window
 
+from ..graph import Operation
 from ..shapes.networks import explicit_pads, spatial
 from ..shapes.rules import is_channels_last
 from .elementwise import zero
@@ -36,9 +37,6 @@ from .values import (
     sizes_of,
     tensor,
 )
-
-if TYPE_CHECKING:
-    from ..graph import Operation
 
 
 def channels_last(operation: Operation, x: Any) -> Node:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from kameleon.graph.primitives.sizes import Size, sizes_product
 
 from ..arithmetic.pictures import crops, hsv_of, mixed_at, nearest_at, projected, rgb_of
 from ..arithmetic.resizing import INTERPOLATIONS, Axis, spans
+from ..graph import Operation
 from .slopes import slope, slopes
 from .table import fold, pure
 from .values import (
@@ -28,9 +29,6 @@ from .values import (
     sizes_of,
     tensor,
 )
-
-if TYPE_CHECKING:
-    from ..graph import Operation
 
 Array = np.ndarray
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -19,12 +19,10 @@ from kameleon.graph.primitives.indexing import argsort, falling, take_along, top
 from kameleon.graph.primitives.movement import broadcast_to, pad, reshape, slice_axis
 from kameleon.graph.primitives.sizes import Size, sizes_product
 
+from ..graph import Operation
 from .elementwise import divide
 from .table import fold, pure
 from .values import Kind, axis_of, dims, integer, integers, positions, sizes_of
-
-if TYPE_CHECKING:
-    from ..graph import Operation
 
 Reduce = Callable[[Node, list[int]], Node]
 

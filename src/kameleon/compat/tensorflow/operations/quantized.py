@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -12,12 +12,10 @@ from kameleon.graph.primitives.filling import full_like
 from kameleon.graph.primitives.reduce import reduce_max, reduce_min, reduce_sum
 
 from ..dtypes import held, name_of
+from ..graph import Operation
 from .elementwise import zero
 from .table import fold, pure
 from .values import Kind, broadcast, integer, sizes_of, tensor
-
-if TYPE_CHECKING:
-    from ..graph import Operation
 
 Array = np.ndarray
 

@@ -5,7 +5,7 @@ is told.
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -17,15 +17,13 @@ from kameleon.graph.primitives import movement as M
 from kameleon.graph.primitives.filling import full_like
 from kameleon.graph.primitives.reduce import reduce_sum
 
+from ..graph import Operation
+from ..lowering import Lowering
+from ..variables import Reference
 from .elementwise import zero
 from .state import given_back
 from .table import PURE, effect, pure
 from .values import broadcast, sizes_of, tensor
-
-if TYPE_CHECKING:
-    from ..graph import Operation
-    from ..lowering import Lowering
-    from ..variables import Reference
 
 
 def flat_positions(at: Node, sizes: tuple[int, ...]) -> Node:

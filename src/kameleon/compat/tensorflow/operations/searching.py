@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from kameleon.graph.primitives import movement as M
 from kameleon.graph.primitives.sizes import Size
 
 from ..failures import failure, invalid
+from ..graph import Operation
 from .table import compiled_if, fold, host, pure
 from .values import (
     Kind,
@@ -24,9 +25,6 @@ from .values import (
     tensor,
     vector_of,
 )
-
-if TYPE_CHECKING:
-    from ..graph import Operation
 
 Array = np.ndarray
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from kameleon.graph.primitives.filling import full_like
 from kameleon.graph.primitives.sizes import Size, split
 
 from ..failures import failure
+from ..graph import Operation
 from ..lowering import Lowering
 from ..shapes.known import slices_of
 from ..variables import Reference
@@ -31,9 +32,6 @@ from .values import (
     sizes_of,
     tensor,
 )
-
-if TYPE_CHECKING:
-    from ..graph import Operation
 
 
 class Cuts:

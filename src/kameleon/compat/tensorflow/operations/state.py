@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from kameleon.graph.primitives import elementwise as E
 
 from ..failures import failure
+from ..graph import Operation
 from ..lowering import Lowering
 from ..variables import Reference, Store
 from .table import effect, host
 from .values import Kind, broadcast, sizes_of
-
-if TYPE_CHECKING:
-    from ..graph import Operation
 
 
 def reference_of(operation: Operation) -> Reference:

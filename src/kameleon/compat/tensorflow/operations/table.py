@@ -8,7 +8,7 @@ computed by NumPy at once, where a fold says how.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -16,18 +16,13 @@ from kameleon import backend as K
 
 from ..dtypes import HANDLES, NUMBERS, REFERENCE
 from ..failures import UNFIT, failure, is_failure
-from ..graph import PASSING
-from ..lowering import OnHost
+from ..graph import PASSING, Operation, Value
+from ..lowering import Lowering, OnHost
 from ..resources.waiting import Attempt, Steps
-from ..variables import Reference
+from ..variables import Reference, Store
 from .demands import DEMANDS, demand
 from .parameters import OF_ARRAYS, OF_VALUES, adapted
 from .values import is_text
-
-if TYPE_CHECKING:
-    from ..graph import Operation, Value
-    from ..lowering import Lowering
-    from ..variables import Store
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from kameleon.graph.ir.node import Tensor as Node
 from kameleon.graph.primitives import elementwise as E
 from kameleon.graph.primitives.indexing import gather
 
 from ..dtypes import NUMBERS
+from ..graph import Operation
+from ..lowering import Lowering
 from .elementwise import zero
 from .scattering import put
 from .state import given_back
 from .table import effect
 from .values import tensor
-
-if TYPE_CHECKING:
-    from ..graph import Operation
-    from ..lowering import Lowering
 
 RESOURCE = NUMBERS["resource"]
 Rule = Callable[[Any], dict[str, Node]]  # of the step's inputs, by name; gives new values

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, NewType
+from typing import Any, NewType
 
 import numpy as np
 
@@ -22,13 +22,11 @@ from kameleon.graph.primitives.movement import broadcast_to, reshape, stack
 from kameleon.graph.primitives.sizes import Size, as_node
 
 from ..dtypes import name_of
+from ..graph import Operation
 from ..tensors import UnknownSizeError as UnknownSizeError
 from ..tensors import dims as dims
 from ..tensors import sizes_of as sizes_of
 from ..tensors import tensor as tensor
-
-if TYPE_CHECKING:
-    from ..graph import Operation
 
 Kind = NewType("Kind", str)  # the name of a data type, which an attribute tells
 

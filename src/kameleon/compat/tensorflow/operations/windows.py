@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from kameleon.graph.ir.node import Tensor as Node
@@ -16,6 +14,7 @@ from kameleon.graph.primitives.linalg import contract
 from kameleon.graph.primitives.reduce import argmax, reduce_max, reduce_sum
 from kameleon.graph.primitives.windows import Window, corners, patches, put_back
 
+from ..graph import Operation
 from ..shapes.networks import spatial
 from .arrays import mirrored
 from .elementwise import zero
@@ -23,9 +22,6 @@ from .networks import convolved, pool_window, window_over
 from .pictures import resized
 from .table import pure
 from .values import result_type, sizes_of, tensor
-
-if TYPE_CHECKING:
-    from ..graph import Operation
 
 Array = np.ndarray
 

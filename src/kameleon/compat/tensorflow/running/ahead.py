@@ -7,18 +7,13 @@ in it, which runs first.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from ..dtypes import NUMBERS
+from ..graph import Operation, Value
 from ..operations import table
 from ..walks import reached
-from .needed import DIRECTING, ENTERS
-
-if TYPE_CHECKING:
-    from ..graph import Operation, Value
-    from .needed import Loop
+from .needed import DIRECTING, ENTERS, Loop
 
 READS = frozenset(
     "ReadVariableOp ResourceGather ResourceGatherNd VariableShape RefIdentity".split()

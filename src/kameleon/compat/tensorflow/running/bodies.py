@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -11,16 +11,13 @@ from kameleon.errors import KameleonError
 from kameleon.graph.ir.node import Tensor
 
 from ..failures import failure, is_failure
-from ..graph import made_of
+from ..graph import Operation, Value, made_of
 from ..lowering import ArrayHandle, ListHandle, Lowering, Single, StackHandle
 from ..operations import table
 from ..operations.values import NeedsValueError
 from ..resources.base import Resource
 from ..variables import Reference
 from .needed import ENTERS, SWITCHES, Compound, Loop
-
-if TYPE_CHECKING:
-    from ..graph import Operation, Value
 
 
 class Absent:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from kameleon.backend._bodies import body_of, cond_over
 from kameleon.graph.ir.node import Tensor, new_serial
 from kameleon.graph.primitives.filling import zeros
 
+from ..graph import Value
 from ..inner import Branch, snapshot
 from ..lowering import ArrayHandle, Lowering, NotCompiledError, StackHandle
 from ..operations.values import is_text
@@ -18,9 +19,6 @@ from ..tensors import sizes_of, tensor
 from ..variables import Reference
 from .bodies import ABSENT, COMPOUNDS, STATIC, AbsentError, ApartError, Values, is_same, lower
 from .needed import Choice
-
-if TYPE_CHECKING:
-    from ..graph import Value
 
 
 class _NotTakenError(Exception):

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from kameleon.graph.ir.node import Tensor
 
+from ..graph import Operation, Value
+from ..lowering import Lowering
 from ..operations import table
 from ..operations.values import NeedsValueError, is_text
 from ..progress import SAMPLES, Progress, Turns
 from .needed import ENTERS, MERGES, SWITCHES, Compound, Loop
-
-if TYPE_CHECKING:
-    from ..graph import Operation, Value
-    from ..lowering import Lowering
 
 MOST = 100_000  # turns that are counted one by one
 LARGEST = 64  # elements of a value that counts

@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
 from ..dtypes import HANDLES
 from ..failures import failure
+from ..graph import Value
 from ..operations import table
 from ..resources.waiting import Steps
 from ..variables import Reference, Store
@@ -22,9 +23,6 @@ from . import regions
 from .bodies import ABSENT
 from .needed import CONTROL, ENTERS, EXITS, MERGES, SWITCHES, TURNS
 from .plan import FED, REGION, Plan, Unit
-
-if TYPE_CHECKING:
-    from ..graph import Value
 
 
 class _Dead:

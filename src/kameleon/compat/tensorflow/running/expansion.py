@@ -6,17 +6,14 @@ a loop Enter and Exit, as programs wrote them before there were functions for th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..dtypes import NUMBERS, REFERENCE
 from ..graph import Graph, Operation, Value
 from ..library import Body, body_of
 from ..symbolic import gradient_of
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
 
 CALLS = frozenset({"PartitionedCall", "StatefulPartitionedCall", "RemoteCall"})
 DEPTH = 8  # how often a function is expanded in itself; deeper calls run when they're reached

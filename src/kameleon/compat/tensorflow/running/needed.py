@@ -8,13 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ..graph import Operation, Value
 from ..operations import table
 from ..walks import in_order, reached
-
-if TYPE_CHECKING:
-    from ..graph import Operation, Value
 
 # Operations that direct values.
 SWITCHES = frozenset({"Switch", "RefSwitch"})

@@ -10,11 +10,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..dtypes import HANDLES
 from ..failures import failure
-from ..graph import PASSING
+from ..graph import PASSING, Operation, Value
 from ..operations import table
 from .needed import (
     CONTROL,
@@ -29,9 +29,6 @@ from .needed import (
 )
 from .sizes import Key, Sizes
 from .structure import structure
-
-if TYPE_CHECKING:
-    from ..graph import Operation, Value
 
 REGION, FED = "region", "fed"
 

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from ..graph import Operation, Value
-from ..library import body_of
+from ..graph import Graph, Operation, Value
+from ..library import Body, body_of
+from ..variables import Store
 from ..walks import reached
 from .executor import Run
 from .expansion import PLACEHOLDERS, Expansion, is_call
 from .plan import Plan
-
-if TYPE_CHECKING:
-    from ..graph import Graph
-    from ..library import Body
-    from ..variables import Store
 
 
 class Prepared:

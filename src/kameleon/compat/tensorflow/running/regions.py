@@ -9,7 +9,7 @@ left open at last, where all operations can be built without them.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from kameleon.graph.primitives.sizes import as_node, size_of
 
 from ..dtypes import HANDLES, REFERENCE
 from ..failures import failure
-from ..graph import made_of
+from ..graph import Operation, Value, made_of
 from ..lowering import ArrayHandle, ListHandle, Lowering, NotCompiledError, StackHandle
 from ..operations import table
 from ..operations.lists import TensorList
@@ -35,13 +35,8 @@ from . import choices, loops  # noqa: F401
 from .ahead import turns_ahead
 from .bodies import ABSENT, AheadError, ApartError, Values, lower
 from .needed import Compound, Loop
-from .plan import Hints
+from .plan import Hints, Unit
 from .sizes import FEW, MOST, Key, Numbers, Sizes, is_open, kind_of, known_part, without_values
-
-if TYPE_CHECKING:
-    from ..graph import Operation, Value
-    from .plan import Unit
-
 
 T = TypeVar("T")
 Place = tuple[int, int | None]  # of an input, and of a number in it

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from kameleon._utils.locks import rlock
 
+from ..graph import Graph, Operation, Value
 from ..operations.values import is_text, texts
 from ..protocol.messages import message
 from ..variables import Store
 from .prepared import Prepared, call
-
-if TYPE_CHECKING:
-    from ..graph import Graph, Operation, Value
 
 
 class Session:

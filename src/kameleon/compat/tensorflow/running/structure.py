@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ..graph import Operation, Value
 from ..walks import reached
 from .needed import (
     DIRECTING,
@@ -28,9 +29,6 @@ from .needed import (
     Needed,
     operations_of,
 )
-
-if TYPE_CHECKING:
-    from ..graph import Operation, Value
 
 IsCompiled = Callable[["Operation"], bool]
 

@@ -11,9 +11,8 @@ A type without a shape function has outputs of unknown rank.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ..failures import failure
+from ..graph import Operation, Shape
 from . import (  # noqa: F401
     arrays,
     diagonals,
@@ -30,9 +29,6 @@ from . import (  # noqa: F401
 )
 from .known import known_value
 from .rules import RULES, ShapeMismatchError, merged
-
-if TYPE_CHECKING:
-    from ..graph import Operation, Shape
 
 __all__ = ["ShapeMismatchError", "infer", "known_value", "merged"]
 

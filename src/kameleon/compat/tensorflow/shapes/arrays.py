@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import reduce
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..dtypes import held, name_of
+from ..graph import Operation, Shape
 from ..graph import shape_of as shape_of_message
 from .known import UNSEEN, shape_told, sizes_at, slices_of, value_at
 from .notation import table
@@ -27,10 +28,6 @@ from .rules import (
     unknown,
     with_rank,
 )
-
-if TYPE_CHECKING:
-    from ..graph import Operation, Shape
-
 
 table(
     """

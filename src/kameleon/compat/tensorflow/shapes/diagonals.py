@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from ..graph import Operation, Shape
 from .known import value_at
 from .notation import table
 from .rules import UNKNOWN, ShapeMismatchError, at_least, merged, shape_of, smaller, with_rank
-
-if TYPE_CHECKING:
-    from ..graph import Operation, Shape
-
 
 table(
     """

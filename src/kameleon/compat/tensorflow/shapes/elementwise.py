@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from functools import reduce
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..graph import Operation, Shape
 from .known import value_at
 from .notation import table
 from .rules import ShapeMismatchError, broadcast, merged, shape_of, unknown, with_rank
-
-if TYPE_CHECKING:
-    from ..graph import Operation, Shape
-
 
 table(
     """

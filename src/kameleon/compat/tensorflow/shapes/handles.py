@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from ..graph import PASSING, shape_of
+from ..graph import PASSING, Operation, Shape, shape_of
 from .known import value_at
 from .rules import known_sizes
-
-if TYPE_CHECKING:
-    from ..graph import Operation, Shape
 
 # Types of operations that give a list, by the number of the input that holds the elements' shape.
 MAKING = {

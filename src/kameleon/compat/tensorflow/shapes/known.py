@@ -5,16 +5,14 @@ are known in full. Of vectors of sizes a part may be known: there, -1 stands for
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..dtypes import name_of
+from ..graph import Operation, Shape
 from ..protocol.tensors import array_of
 from .rules import UNKNOWN, ShapeMismatchError, exactly, unknown, with_rank
-
-if TYPE_CHECKING:
-    from ..graph import Operation, Shape
 
 Array = np.ndarray
 Ask = Callable[[], "Array | None"]

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from ..graph import Operation, Shape
 from .handles import shape_behind, told_shape
 from .notation import table
 from .rules import UNKNOWN, merged, rank_of, shape_of
-
-if TYPE_CHECKING:
-    from ..graph import Operation, Shape
 
 
 def _element(operation: Operation, place: int) -> Shape:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from ..graph import Operation, Shape
 from .known import sizes_at, value_at
 from .notation import table
 from .rules import (
@@ -19,10 +20,6 @@ from .rules import (
     unknown,
     with_rank,
 )
-
-if TYPE_CHECKING:
-    from ..graph import Operation, Shape
-
 
 table(
     """

@@ -36,11 +36,13 @@ from collections.abc import Callable
 from functools import cache, cached_property
 from operator import add, floordiv, mul, sub
 from textwrap import dedent
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ..graph import Operation, Shape
 from .known import shape_told, size_told, sizes_told
 from .rules import (
     UNKNOWN,
+    Rule,
     at_least,
     broadcast,
     divided,
@@ -53,10 +55,6 @@ from .rules import (
     smaller,
     with_rank,
 )
-
-if TYPE_CHECKING:
-    from ..graph import Operation, Shape
-    from .rules import Rule
 
 # What is known of an operation, by name: sizes, shapes, and `@attribute`.
 Found = dict[str, Any]

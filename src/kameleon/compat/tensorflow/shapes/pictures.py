@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from ..graph import Operation, Shape
 from .known import value_at
 from .networks import windowed
 from .notation import table
 from .rules import UNKNOWN, ShapeMismatchError, same, shape_of, with_rank
-
-if TYPE_CHECKING:
-    from ..graph import Operation, Shape
-
 
 table(
     """

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from ..graph import Operation, Shape
 from .handles import shape_behind
 from .known import shape_told, size_told, value_at
 from .notation import table
@@ -20,10 +19,6 @@ from .rules import (
     unknown,
     with_rank,
 )
-
-if TYPE_CHECKING:
-    from ..graph import Operation, Shape
-
 
 table(
     """

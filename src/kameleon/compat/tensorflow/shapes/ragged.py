@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from functools import reduce
-from typing import TYPE_CHECKING
 
+from ..graph import Operation, Shape
 from .known import value_at
 from .notation import table
 from .rules import (
@@ -18,10 +18,6 @@ from .rules import (
     unknown,
     with_rank,
 )
-
-if TYPE_CHECKING:
-    from ..graph import Operation, Shape
-
 
 table(
     """

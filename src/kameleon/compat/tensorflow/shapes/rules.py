@@ -6,12 +6,11 @@ A size is -1 where it isn't known, a shape None where its rank isn't.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from ..graph import Operation, Shape
+from ..graph import Operation, Shape
 
 UNKNOWN = -1
 

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from ..graph import Operation, Shape
 from .elementwise import reduced
 from .known import sizes_at, value_at
 from .notation import table
 from .rules import UNKNOWN, at_least, known_sizes, merged, rank_of, same, shape_of, with_rank
-
-if TYPE_CHECKING:
-    from ..graph import Operation, Shape
 
 table(
     """

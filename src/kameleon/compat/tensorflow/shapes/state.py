@@ -4,20 +4,14 @@ tables, queues, readers, files, checkpoints, summaries, iterators.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from ..formats.slices import bounds, parsed
-from ..graph import PASSING
+from ..graph import PASSING, Operation, Shape
 from .handles import shape_behind
 from .known import value_at
 from .notation import table
 from .rules import UNKNOWN, shape_of
-
-if TYPE_CHECKING:
-    from ..graph import Operation, Shape
-
 
 table(
     """

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..dtypes import name_of
+from ..graph import Operation, Shape
 from .elementwise import reduced
 from .known import value_at
 from .notation import table
 from .rules import UNKNOWN, ShapeMismatchError, broadcast, merged, product, shape_of, with_rank
-
-if TYPE_CHECKING:
-    from ..graph import Operation, Shape
-
 
 table(
     """
