@@ -86,10 +86,12 @@ class Operation:
         return OperationSource(place.filename, place.line, place.function, self.name)
 
     def like(self, graph: Graph, name: str) -> Operation:
-        """A copy without edges, which isn't among the graph's operations."""
+        """A copy that takes nothing, and isn't among the graph's operations; who takes its values
+        is as of the original.
+        """
         made = Operation(graph, self.type, name)
         for part in ("device", "attributes", "known", "handles", "value", "types", "shapes",
-                     "definition", "place", "serial"):  # fmt: skip
+                     "consumers", "definition", "place", "serial"):  # fmt: skip
             setattr(made, part, getattr(self, part))
         return made
 
