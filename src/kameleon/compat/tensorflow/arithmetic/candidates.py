@@ -55,7 +55,7 @@ def log_uniform(count: int) -> Sampler:
     whole = np.log(count + 1.0)
     return Sampler(
         lambda c: (np.log(c + 2.0) - np.log(c + 1.0)) / whole,
-        lambda g, n: np.minimum(np.exp(g.random_sample(n) * whole).astype("int64") - 1, count - 1),
+        lambda g, n: np.minimum(np.exp(g.random(n) * whole).astype("int64") - 1, count - 1),
         count,
     )
 
@@ -63,7 +63,7 @@ def log_uniform(count: int) -> Sampler:
 def uniform(count: int) -> Sampler:
     """Classes of equal chances."""
     return Sampler(
-        lambda c: np.full(c.shape, 1.0 / count), lambda g, n: g.randint(0, count, n), count
+        lambda c: np.full(c.shape, 1.0 / count), lambda g, n: g.integers(0, count, n), count
     )
 
 

@@ -14,10 +14,11 @@ from ..resources.barriers import Barrier, Mutex, MutexLock
 from ..resources.queues import stacked
 from ..resources.waiting import Attempt
 from ..variables import Store
-from .files import scalar, text
 from .keeping import keeps, on_handles
 from .table import host
-from .values import texts
+from .values import Texts, scalar
+
+Array = np.ndarray
 
 _numbers = itertools.count()
 
@@ -28,35 +29,30 @@ def _barrier(store: Store, operation: Operation) -> Barrier:
 
 
 @host("BarrierInsertMany")
-def _insert(
-    store: Store, operation: Operation, barrier: Barrier, keys: Any, values: Any
-) -> list[Any]:
-    rows = list(np.asarray(values))
-    barrier.put(operation.attribute("component_index"), list(texts(keys).ravel()), rows)
-    return []
+def _insert(barrier: Barrier, keys: Texts, values: Array, *, component_index: int) -> None:
+    barrier.put(component_index, list(keys.ravel()), list(values))
 
 
 @host("BarrierTakeMany")
-def _take(store: Store, operation: Operation, barrier: Barrier, count: Any) -> Attempt:
+def _take(
+    barrier: Barrier, count: int, *, component_types: list[int], allow_small_batch: bool
+) -> Attempt:
     def columns(found: list[Any]) -> list[np.ndarray]:
         numbers = np.array([number for number, _, _ in found], np.int64)
         keys = stacked([key for _, key, _ in found], "string")
-        kinds = map(name_of, operation.attribute("component_types"))
+        kinds = map(name_of, component_types)
         rows = zip(*(values for _, _, values in found), strict=True)
         return [numbers, keys, *(stacked(row, kind) for row, kind in zip(rows, kinds, strict=True))]
 
-    return barrier.take(int(count), operation.attribute("allow_small_batch")).giving(columns)
+    return barrier.take(count, allow_small_batch).giving(columns)
 
 
-@host("BarrierClose")
-def _close(store: Store, operation: Operation, barrier: Barrier) -> list[Any]:
-    barrier.close(operation.attribute("cancel_pending_enqueues"))
-    return []
-
-
-@host("BarrierReadySize BarrierIncompleteSize")
-def _size(store: Store, operation: Operation, barrier: Barrier) -> np.int32:
-    return np.int32(len(barrier.whole if "Ready" in operation.type else barrier.parts))
+on_handles({
+    "BarrierClose":
+        lambda barrier, *, cancel_pending_enqueues: barrier.close(cancel_pending_enqueues),
+    "BarrierReadySize": lambda barrier: np.int32(len(barrier.whole)),
+    "BarrierIncompleteSize": lambda barrier: np.int32(len(barrier.parts)),
+})  # fmt: skip
 
 
 # Locks ------------------------------------------------------------------------------------------
@@ -74,20 +70,19 @@ on_handles({"MutexLock": Mutex.lock, "ConsumeMutexLock": MutexLock.release})
 
 
 @host("GetSessionHandle GetSessionHandleV2")
-def _keep(store: Store, operation: Operation, value: Any) -> np.ndarray:
+def _keep(store: Store, operation: Operation, value: Any) -> Array:
     name = f"{operation.name};{next(_numbers)};/job:localhost/replica:0/task:0/device:CPU:0"
     store.resources["tensor", name] = value
     return scalar(name)
 
 
 @host("GetSessionTensor")
-def _kept(store: Store, operation: Operation, handle: Any) -> Any:
-    if ("tensor", text(handle)) not in store.resources:
-        raise invalid(f"The tensor with handle '{text(handle)}' is not in the session store.")
-    return store.resources["tensor", text(handle)]
+def _kept(store: Store, handle: str) -> Any:
+    if ("tensor", handle) not in store.resources:
+        raise invalid(f"The tensor with handle '{handle}' is not in the session store.")
+    return store.resources["tensor", handle]
 
 
 @host("DeleteSessionTensor")
-def _forget(store: Store, operation: Operation, handle: Any) -> list[Any]:
-    store.resources.pop(("tensor", text(handle)), None)
-    return []
+def _forget(store: Store, handle: str) -> None:
+    store.resources.pop(("tensor", handle), None)

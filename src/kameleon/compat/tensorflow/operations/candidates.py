@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ..arithmetic import candidates as C
-from ..failures import invalid
 from ..graph import Operation
 from ..variables import Store
+from .boxes import generator_of
 from .table import host
 
 Array = np.ndarray
@@ -29,32 +27,20 @@ def _sampler(operation: Operation) -> C.Sampler:
     return C.unigrams(count, weights, operation.attribute("distortion"), reserved)
 
 
-def generator_of(store: Store, operation: Operation) -> Any:
-    """An operation's own source of random numbers, if it has a seed."""
-    seeds = operation.attribute("seed"), operation.attribute("seed2")
-    if not any(seeds):
-        return np.random
-    made = np.random.RandomState([seed % 2**32 for seed in seeds])
-    return store.resources.setdefault(("generator", operation.name), made)
-
-
 @host("LogUniformCandidateSampler UniformCandidateSampler FixedUnigramCandidateSampler")
-def _draw(store: Store, operation: Operation, true: Any) -> list[Array]:
-    number, unique = operation.attribute("num_sampled"), operation.attribute("unique")
-    try:
-        sampler = _sampler(operation)
-        return sampler.drawn(generator_of(store, operation), np.asarray(true), number, unique)
-    except ValueError as error:
-        raise invalid(str(error)) from None
+def _draw(
+    store: Store, operation: Operation, true: Array, *, num_sampled: int, unique: bool
+) -> list[Array]:
+    generator = generator_of(store, operation)
+    return _sampler(operation).drawn(generator, true, num_sampled, unique)
 
 
 @host("AllCandidateSampler")
-def _all(store: Store, operation: Operation, true: Any) -> list[Array]:
-    number = operation.attribute("num_sampled")
-    return [np.arange(number), np.ones(np.shape(true), "f"), np.ones(number, "f")]
+def _all(true: Array, *, num_sampled: int) -> list[Array]:
+    return [np.arange(num_sampled), np.ones(true.shape, "f"), np.ones(num_sampled, "f")]
 
 
 @host("ComputeAccidentalHits")
-def _hits(store: Store, operation: Operation, true: Any, sampled: Any) -> list[Array]:
-    rows, at = C.hits(np.asarray(true), np.asarray(sampled))
+def _hits(true: Array, sampled: Array) -> list[Array]:
+    rows, at = C.hits(true, sampled)
     return [rows, at, np.full(len(rows), np.finfo("float32").min, "float32")]

@@ -12,10 +12,8 @@ from ..failures import invalid
 from ..formats import bundles, older
 from ..formats.bundles import Part
 from ..formats.slices import is_whole, parsed
-from ..graph import Operation
-from ..variables import Store
-from .files import text
 from .table import host
+from .values import text
 
 VARIANT = NUMBERS["variant"]
 
@@ -38,48 +36,36 @@ def _by_name(names: Any, parts: Any, tensors: Any) -> dict[str, Any]:
 
 
 @host("SaveV2")
-def _save(
-    store: Store, operation: Operation, prefix: Any, names: Any, parts: Any, *tensors: Any
-) -> list[Any]:
-    with reported(text(prefix)):
-        bundles.write(text(prefix), _by_name(names, parts, tensors))
-    return []
+def _save(prefix: str, names: Any, parts: Any, *tensors: Any) -> None:
+    with reported(prefix):
+        bundles.write(prefix, _by_name(names, parts, tensors))
 
 
 @host("MergeV2Checkpoints")
-def _merge(store: Store, operation: Operation, prefixes: Any, prefix: Any) -> list[Any]:
-    with reported(text(prefix)):
-        bundles.merge(_texts(prefixes), text(prefix), operation.attribute("delete_old_dirs"))
-    return []
+def _merge(prefixes: Any, prefix: str, *, delete_old_dirs: bool) -> None:
+    with reported(prefix):
+        bundles.merge(_texts(prefixes), prefix, delete_old_dirs)
 
 
 @host("Save")
-def _save_old(
-    store: Store, operation: Operation, path: Any, names: Any, *tensors: Any
-) -> list[Any]:
-    return _save_slices(store, operation, path, names, [""] * len(tensors), *tensors)
+def _save_old(path: str, names: Any, *tensors: Any) -> None:
+    _save_slices(path, names, [""] * len(tensors), *tensors)
 
 
 @host("SaveSlices")
-def _save_slices(
-    store: Store, operation: Operation, path: Any, names: Any, parts: Any, *tensors: Any
-) -> list[Any]:
-    with reported(text(path)):
-        older.write(text(path), _by_name(names, parts, tensors))
-    return []
+def _save_slices(path: str, names: Any, parts: Any, *tensors: Any) -> None:
+    with reported(path):
+        older.write(path, _by_name(names, parts, tensors))
 
 
 @host("RestoreV2")
-def _restore(store: Store, operation: Operation, prefix: Any, names: Any, parts: Any) -> list[Any]:
-    wanted = zip(_texts(names), _texts(parts), operation.attribute("dtypes"), strict=True)
-    return _restored(text(prefix), list(wanted))
+def _restore(prefix: str, names: Any, parts: Any, *, dtypes: list[int]) -> list[Any]:
+    return _restored(prefix, list(zip(_texts(names), _texts(parts), dtypes, strict=True)))
 
 
 @host("Restore RestoreSlice")
-def _restore_old(
-    store: Store, operation: Operation, pattern: Any, name: Any, part: Any = b""
-) -> list[Any]:
-    return _restored(text(pattern), [(text(name), text(part), operation.attribute("dt"))])
+def _restore_old(pattern: str, name: str, part: str = "", *, dt: int) -> list[Any]:
+    return _restored(pattern, [(name, part, dt)])
 
 
 def _restored(prefix: str, wanted: list[tuple[str, str, int]]) -> list[Any]:

@@ -13,10 +13,9 @@ from ..arithmetic import sparse as A
 from ..dtypes import in_numpy, name_of
 from ..failures import invalid
 from ..graph import Operation, Shape
-from .files import plain, text
 from .sequences import of_batch, of_rows
 from .table import fold
-from .values import texts
+from .values import plain, text, texts
 
 Array = np.ndarray
 FIELDS = {"bytes_list": "string", "float_list": "float32", "int64_list": "int64"}

@@ -15,10 +15,10 @@ from ..graph import Operation
 from ..resources.base import Resource
 from ..variables import Store
 from .datasets.base import Dataset, Element
-from .files import scalar, text
 from .keeping import keeps, on_handles
 from .optionals import Optional
 from .table import host
+from .values import scalar, text
 
 _numbers = itertools.count()
 

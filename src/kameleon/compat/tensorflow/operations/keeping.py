@@ -38,18 +38,6 @@ def keeps(kind: str, *names: str) -> Callable[[Maker], Maker]:
 
 
 def on_handles(acts: Mapping[str, Callable[..., Any]]) -> None:
-    """Put types into the table that need no more than what their inputs hold, or stand for.
-
-    Args:
-        acts: by types, what they give for these; None: nothing.
-    """
+    """Put types into the table, by what they give for what their inputs hold, or stand for."""
     for names, act in acts.items():
-        host(names)(_acting(act))
-
-
-def _acting(act: Callable[..., Any]) -> Callable[..., Any]:
-    def call(*given: Any) -> Any:
-        found = act(*given)
-        return [] if found is None else found
-
-    return call
+        host(names)(act)

@@ -14,13 +14,12 @@ from ..dtypes import in_numpy
 from ..failures import invalid
 from ..graph import Operation
 from ..variables import Store
-from .files import objects, plain
 from .keeping import kept
 from .parsing import parsed, serialized
 from .sequences import of_batch
 from .sparse import checked
 from .table import fold, host
-from .values import dtype_of, result_type
+from .values import dtype_of, objects, plain, result_type
 
 Array = np.ndarray
 

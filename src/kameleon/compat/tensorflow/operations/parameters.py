@@ -9,7 +9,7 @@ from types import FunctionType
 from typing import Any
 
 from ..dtypes import name_of
-from .values import array, integer, integers, tensor
+from .values import array, integer, integers, tensor, text, texts
 
 Change = Callable[[Any], Any]
 
@@ -19,9 +19,11 @@ OF_VALUES: dict[str, Change] = {
     "Array": array,
     "int": integer,
     "list[int]": integers,
+    "str": text,
+    "Texts": texts,
 }
 # The same of values that are arrays anyway.
-OF_ARRAYS: dict[str, Change] = {"int": integer, "list[int]": integers}
+OF_ARRAYS = {kind: change for kind, change in OF_VALUES.items() if kind not in ("Node", "Array")}
 OF_ATTRIBUTES: dict[str, Change] = {"str": bytes.decode, "Kind": name_of}
 
 

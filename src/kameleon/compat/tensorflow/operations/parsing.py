@@ -15,10 +15,9 @@ from ..failures import invalid
 from ..graph import Operation
 from ..protocol.messages import message
 from ..protocol.tensors import array_of, tensor_message
-from .files import plain, text
 from .strings import each, number_of
 from .table import fold
-from .values import dtype_of, texts
+from .values import dtype_of, plain, text, texts
 
 Array = np.ndarray
 

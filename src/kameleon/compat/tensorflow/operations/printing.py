@@ -14,9 +14,9 @@ from ..failures import invalid
 from ..graph import Operation
 from ..lowering import Lowering
 from ..variables import Store
-from .files import plain
 from .strings import element
 from .table import effect, host
+from .values import plain
 
 
 def summary(value: Any, most: int) -> str:

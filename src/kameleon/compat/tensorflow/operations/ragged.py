@@ -10,9 +10,8 @@ from ..arithmetic import ragged as R
 from ..failures import invalid
 from ..graph import Operation
 from ..resources.base import Resource
-from .files import objects
 from .table import fold
-from .values import dtype_of, result_type
+from .values import dtype_of, objects, result_type
 
 Array = np.ndarray
 

@@ -15,9 +15,10 @@ from ..resources.base import Resource
 from ..resources.queues import Queue
 from ..resources.waiting import Attempt
 from ..variables import Store
-from .files import contents, objects, text
+from .files import contents
 from .keeping import keeps, on_handles
 from .table import host
+from .values import objects, text
 
 Pairs = Iterator[tuple[bytes, bytes]]  # keys and values
 Waits = Generator[Attempt, None, Any]

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
 from ..graph import Operation
 from ..resources.staging import Area, Map
-from ..resources.waiting import Attempt
 from ..variables import Store
-from .keeping import kept
-from .table import host
+from .keeping import kept, on_handles
+
+
+def _on(find: Callable[[Store, Operation], Any], acts: Mapping[str, Callable[..., Any]]) -> None:
+    """Put types into the table that act on what their own attributes tell."""
+
+    def acting(act: Callable[..., Any]) -> Callable[..., Any]:
+        def run(store: Store, operation: Operation, *given: Any) -> Any:
+            return act(find(store, operation), *given)
+
+        return run
+
+    on_handles({names: acting(act) for names, act in acts.items()})
 
 
 def _area(store: Store, operation: Operation) -> Area:
@@ -19,30 +30,13 @@ def _area(store: Store, operation: Operation) -> Area:
     return kept(store, operation, "staging", lambda: Area(store.waiting, *told))
 
 
-@host("Stage")
-def _stage(store: Store, operation: Operation, *values: Any) -> Attempt:
-    return _area(store, operation).put(values)
-
-
-@host("Unstage")
-def _unstage(store: Store, operation: Operation) -> Attempt:
-    return _area(store, operation).take()
-
-
-@host("StagePeek")
-def _peek(store: Store, operation: Operation, at: Any) -> Attempt:
-    return _area(store, operation).peek(int(at))
-
-
-@host("StageSize")
-def _size(store: Store, operation: Operation) -> np.int32:
-    return np.int32(len(_area(store, operation).values))
-
-
-@host("StageClear")
-def _clear(store: Store, operation: Operation) -> list[Any]:
-    _area(store, operation).clear()
-    return []
+_on(_area, {
+    "Stage": lambda area, *values: area.put(values),
+    "Unstage": Area.take,
+    "StagePeek": lambda area, at: area.peek(int(at)),
+    "StageSize": lambda area: np.int32(len(area.values)),
+    "StageClear": Area.clear,
+})  # fmt: skip
 
 
 # Under keys -------------------------------------------------------------------------------------
@@ -58,29 +52,16 @@ def _places(given: Any) -> list[int]:
     return [int(place) for place in np.ravel(given)]
 
 
-@host("MapStage OrderedMapStage")
-def _map_stage(store: Store, operation: Operation, key: Any, places: Any, *values: Any) -> Attempt:
-    return _map(store, operation).put(int(key), _places(places), values)
-
-
-@host("MapUnstage OrderedMapUnstage MapPeek OrderedMapPeek")
-def _map_unstage(store: Store, operation: Operation, key: Any, places: Any) -> Attempt:
-    keep = operation.type.endswith("Peek")
-    return _map(store, operation).take(int(key), _places(places), keep)
-
-
-@host("MapUnstageNoKey OrderedMapUnstageNoKey")
-def _map_unstage_any(store: Store, operation: Operation, places: Any) -> Attempt:
-    return _map(store, operation).take_any(_places(places))
-
-
-@host("MapSize OrderedMapSize MapIncompleteSize OrderedMapIncompleteSize")
-def _map_size(store: Store, operation: Operation) -> np.int32:
-    found = _map(store, operation)
-    return np.int32(len(found.parts if "Incomplete" in operation.type else found.whole))
-
-
-@host("MapClear OrderedMapClear")
-def _map_clear(store: Store, operation: Operation) -> list[Any]:
-    _map(store, operation).clear()
-    return []
+_on(_map, {
+    "MapStage OrderedMapStage":
+        lambda held, key, places, *values: held.put(int(key), _places(places), values),
+    "MapUnstage OrderedMapUnstage":
+        lambda held, key, places: held.take(int(key), _places(places)),
+    "MapPeek OrderedMapPeek":
+        lambda held, key, places: held.take(int(key), _places(places), keep=True),
+    "MapUnstageNoKey OrderedMapUnstageNoKey":
+        lambda held, places: held.take_any(_places(places)),
+    "MapSize OrderedMapSize": lambda held: np.int32(len(held.whole)),
+    "MapIncompleteSize OrderedMapIncompleteSize": lambda held: np.int32(len(held.parts)),
+    "MapClear OrderedMapClear": Map.clear,
+})  # fmt: skip

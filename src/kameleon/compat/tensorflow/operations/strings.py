@@ -15,9 +15,8 @@ from ..arithmetic import hashes as H
 from ..failures import failure, invalid
 from ..graph import Operation
 from ..variables import Store
-from .files import plain, text
 from .table import fold, host
-from .values import dtype_of, texts
+from .values import dtype_of, plain, text, texts
 
 Array = np.ndarray
 

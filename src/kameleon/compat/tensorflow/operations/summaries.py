@@ -16,10 +16,9 @@ from ..graph import Operation
 from ..protocol.messages import message
 from ..resources.base import Resource
 from ..variables import Store
-from .files import text
 from .keeping import keeps, on_handles
 from .table import host
-from .values import texts
+from .values import text, texts
 
 Maker = TypeVar("Maker", bound=Callable[..., bytes])
 

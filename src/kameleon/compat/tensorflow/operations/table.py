@@ -277,5 +277,7 @@ def located(error: Exception, operation: Operation) -> Exception:
 
 
 def listed(found: Any) -> list[Any]:
-    """What is given, as a list."""
+    """What is given, as a list; None is nothing."""
+    if found is None:
+        return []
     return found if isinstance(found, list) else [found]

@@ -14,11 +14,10 @@ from ..failures import failure, invalid
 from ..graph import Operation
 from ..resources.base import Resource
 from ..variables import Store
-from .files import text
 from .keeping import kept
 from .strings import number_of
 from .table import host
-from .values import dtype_of, texts
+from .values import dtype_of, text, texts
 
 Array = np.ndarray
 WHOLE_LINE, LINE_NUMBER = -2, -1  # what a column of a text file may stand for, too

@@ -29,6 +29,7 @@ from ..tensors import sizes_of as sizes_of
 from ..tensors import tensor as tensor
 
 Kind = NewType("Kind", str)  # the name of a data type, which an attribute tells
+Texts = np.ndarray  # of bytes
 
 
 class NeedsValueError(Exception):
@@ -66,6 +67,29 @@ def texts(value: Any) -> np.ndarray:
     for place, each in np.ndenumerate(given):
         found[place] = each.encode() if isinstance(each, str) else each
     return found
+
+
+def text(value: Any) -> str:
+    """A scalar of bytes, or of text, as a string."""
+    found = np.asarray(value, object).item()
+    return found.decode() if isinstance(found, bytes) else str(found)
+
+
+def scalar(value: str | bytes) -> np.ndarray:
+    """A string as a value of a graph."""
+    return np.array(value.encode() if isinstance(value, str) else value, object)
+
+
+def objects(values: Sequence[Any]) -> np.ndarray:
+    """A vector of strings, or of what is no array."""
+    found = np.empty(len(values), object)
+    found[:] = values
+    return found
+
+
+def plain(value: Any) -> np.ndarray:
+    """A value as an array; strings as bytes."""
+    return texts(value) if np.asarray(value).dtype.kind in "OSU" else np.asarray(value)
 
 
 def array(value: Any) -> np.ndarray:

@@ -10,11 +10,10 @@ import numpy as np
 
 from ..failures import invalid
 from ..graph import Operation
-from .files import objects
 from .sequences import of_batch
 from .strings import each
 from .table import fold
-from .values import dtype_of, texts
+from .values import dtype_of, objects, texts
 
 Array = np.ndarray
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...failures import failure, invalid
 from ...resources.queues import padded, stacked
-from ..files import objects
+from ..values import objects
 from .base import VARIANT, Chain, Dataset, Element, Function, array, dataset, rows
 from .elements import mapped
 

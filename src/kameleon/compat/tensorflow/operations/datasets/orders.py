@@ -12,7 +12,7 @@ from typing import Any
 from ...failures import invalid
 from ...formats import bundles
 from ...resources.philox import Philox
-from ..files import text
+from ..values import text
 from .base import ENDLESS, Chain, Dataset, Element, array, dataset
 
 

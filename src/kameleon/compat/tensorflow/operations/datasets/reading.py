@@ -12,9 +12,8 @@ from ...dtypes import name_of
 from ...failures import invalid
 from ...formats import parts
 from ..examples import Wanted, asked, message_of
-from ..files import objects, text
 from ..parsing import Columns
-from ..values import texts
+from ..values import objects, text, texts
 from .base import Dataset, Element, array, dataset
 from .elements import mapped
 

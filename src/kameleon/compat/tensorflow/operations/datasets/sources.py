@@ -14,8 +14,8 @@ from ...formats import parts
 from ...formats.records import Reader
 from ...formats.tables import DamagedError
 from ...resources.philox import Philox
-from ..files import matching, objects, text
-from ..values import texts
+from ..files import matching
+from ..values import objects, text, texts
 from .base import (
     ENDLESS,
     STRING,
