@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..graph import Graph, Operation, Value, messages
+from .constants import DEVICE
 from .exports import constantly, export
 from .graph_defs import Buffer
 from .graphs import Output
@@ -98,7 +99,7 @@ export("TF_SessionRunCallable")(lambda session, call, values, metadata: call(val
 
 # Devices ----------------------------------------------------------------------------------------
 
-_DEVICE = ("/job:localhost/replica:0/task:0/device:CPU:0", "CPU", 256 << 20, 1)
+_DEVICE = (DEVICE, "CPU", 256 << 20, 1)
 
 constantly([_DEVICE], "TF_SessionListDevices TFE_ContextListDevices")
 constantly([b"/physical_device:CPU:0"], "TF_ListPhysicalDevices")

@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from ..capi.constants import DEVICE
 from ..capi.exports import export
 from ..dtypes import HANDLES, NUMBERS, name_of
 from ..failures import failure
 from .conversion import as_array, texts
-
-DEVICE = "/job:localhost/replica:0/task:0/device:CPU:0"
 
 _numbers = itertools.count()
 next_id = export("TFE_Py_UID")(_numbers.__next__)

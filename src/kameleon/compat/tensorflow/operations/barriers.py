@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..capi.constants import DEVICE
 from ..dtypes import name_of
 from ..failures import invalid
 from ..graph import Operation
@@ -71,7 +72,7 @@ on_handles({"MutexLock": Mutex.lock, "ConsumeMutexLock": MutexLock.release})
 
 @host("GetSessionHandle GetSessionHandleV2")
 def _keep(store: Store, operation: Operation, value: Any) -> Array:
-    name = f"{operation.name};{next(_numbers)};/job:localhost/replica:0/task:0/device:CPU:0"
+    name = f"{operation.name};{next(_numbers)};{DEVICE}"
     store.resources["tensor", name] = value
     return scalar(name)
 

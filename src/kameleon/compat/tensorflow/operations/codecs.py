@@ -16,9 +16,8 @@ import numpy as np
 from ..failures import failure, invalid
 from ..formats import png
 from ..graph import Operation
-from ..variables import Store
 from .table import host
-from .values import dtype_of
+from .values import Kind, scalar
 
 Array = np.ndarray
 
@@ -121,11 +120,10 @@ def _pixels(file: File, channels: int, dtype: str = "uint8") -> Array:
 
 
 @host("DecodeJpeg DecodePng")
-def _decode(store: Store, operation: Operation, contents: Array) -> Array:
-    file, ratio = _file(contents, "JPEG", "PNG", "GIF"), operation.attribute("ratio") or 1
-    dtype = dtype_of(operation, "dtype") if operation.type == "DecodePng" else "uint8"
-    found = _pixels(file, operation.attribute("channels"), dtype)
-    return found if ratio == 1 or file.kind != "JPEG" else _smaller(found, ratio)
+def _decode(contents: Any, *, channels: int, ratio: int | None, dtype: Kind) -> Array:
+    file = _file(contents, "JPEG", "PNG", "GIF")
+    found = _pixels(file, channels, dtype or "uint8")
+    return found if ratio in (None, 1) or file.kind != "JPEG" else _smaller(found, ratio)
 
 
 def _smaller(pixels: Array, ratio: int) -> Array:
@@ -135,31 +133,30 @@ def _smaller(pixels: Array, ratio: int) -> Array:
 
 
 @host("DecodeAndCropJpeg")
-def _decode_part(store: Store, operation: Operation, contents: Array, window: Array) -> Array:
-    pixels = _pixels(_file(contents, "JPEG"), operation.attribute("channels"))
-    top, left, height, width = map(int, window)
+def _decode_part(contents: Any, window: list[int], *, channels: int) -> Array:
+    pixels = _pixels(_file(contents, "JPEG"), channels)
+    top, left, height, width = window
     inside = top >= 0 and left >= 0 and height > 0 and width > 0
     if not inside or top + height > pixels.shape[0] or left + width > pixels.shape[1]:
-        raise invalid(f"Invalid JPEG data or crop window: {window.tolist()}")
+        raise invalid(f"Invalid JPEG data or crop window: {window}")
     return pixels[top : top + height, left : left + width]
 
 
 @host("DecodeBmp")
-def _decode_bitmap(store: Store, operation: Operation, contents: Array) -> Array:
-    return _pixels(_file(contents, "BMP"), operation.attribute("channels"))
+def _decode_bitmap(contents: Any, *, channels: int) -> Array:
+    return _pixels(_file(contents, "BMP"), channels)
 
 
 @host("DecodeGif")
-def _decode_frames(store: Store, operation: Operation, contents: Array) -> Array:
+def _decode_frames(contents: Any) -> Array:
     file = _file(contents, "GIF", "PNG")
     return _frames(file) if file.kind == "GIF" else _pixels(file, 3)[None]
 
 
 @host("ExtractJpegShape")
-def _shape(store: Store, operation: Operation, contents: Array) -> Array:
+def _shape(contents: Any, *, output_type: Kind) -> Array:
     with _opened(_file(contents, "JPEG")) as picture:
-        shape = [*picture.size[::-1], len(picture.getbands())]
-    return np.array(shape, dtype_of(operation, "output_type"))
+        return np.array([*picture.size[::-1], len(picture.getbands())], output_type)
 
 
 # Writing ----------------------------------------------------------------------------------------
@@ -179,20 +176,19 @@ def _picture(pixels: Array) -> Any:
 def _photographed(pixels: Array, **how: Any) -> Array:
     file = io.BytesIO()
     _picture(pixels).save(file, "JPEG", **how)
-    return np.array(file.getvalue(), object)
+    return scalar(file.getvalue())
 
 
 @host("EncodePng")
-def _encode_png(store: Store, operation: Operation, pixels: Array) -> Array:
-    level = operation.attribute("compression")
-    if not -1 <= level <= 9:
-        raise invalid(f"compression should be in [-1,9], got {level}")
+def _encode_png(pixels: Array, *, compression: int) -> Array:
+    if not -1 <= compression <= 9:
+        raise invalid(f"compression should be in [-1,9], got {compression}")
     _demand(pixels, 1, 2, 3, 4)
-    return np.array(png.encoded(pixels, level), object)
+    return scalar(png.encoded(pixels, compression))
 
 
 @host("EncodeJpeg")
-def _encode_photograph(store: Store, operation: Operation, pixels: Array) -> Array:
+def _encode_photograph(operation: Operation, pixels: Array) -> Array:
     told = operation.attribute
     _demand(pixels, *{b"": (1, 3), b"grayscale": (1,), b"rgb": (3,)}[told("format")])
     return _photographed(
@@ -203,8 +199,8 @@ def _encode_photograph(store: Store, operation: Operation, pixels: Array) -> Arr
 
 
 @host("EncodeJpegVariableQuality")
-def _encode_with(store: Store, operation: Operation, pixels: Array, quality: Array) -> Array:
-    if not 0 <= int(quality) <= 100:
-        raise invalid(f"quality must be in [0,100], got {int(quality)}")
+def _encode_with(pixels: Array, quality: int) -> Array:
+    if not 0 <= quality <= 100:
+        raise invalid(f"quality must be in [0,100], got {quality}")
     _demand(pixels, 1, 3)
-    return _photographed(pixels, quality=int(quality), subsampling=2)
+    return _photographed(pixels, quality=quality, subsampling=2)

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import importlib
 import traceback
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
+from ..capi.constants import DEVICE
 from ..dtypes import NUMBERS, in_numpy, name_of, shown
-from ..eager.tensors import DEVICE, result
+from ..eager.tensors import result
 from ..failures import failure, invalid, is_failure
 from ..graph import Operation
 from ..resources.base import Resource
-from ..variables import Store
 from .keeping import on_handles
 from .table import host
-from .values import dtype_of
+from .values import Kind
 
 Array = np.ndarray
 
@@ -29,9 +29,9 @@ _RAISED = {
 
 
 @host("PyFunc PyFuncStateless EagerPyFunc")
-def _call(store: Store, operation: Operation, *values: Any) -> Any:
+def _call(operation: Operation, *values: Any, token: str) -> Any:
     scripts: Any = importlib.import_module("tensorflow_core.python.ops.script_ops")
-    token, device = operation.attribute("token").decode(), None
+    device = None
     arrays = [np.asarray(value) for value in values]
     taken: list[Any] = [each[()] for each in arrays]
     if operation.type == "EagerPyFunc":
@@ -64,13 +64,10 @@ def _demand_types(operation: Operation, token: str, found: list[Any]) -> None:
 
 
 @host("Placeholder PlaceholderV2")
-def _not_fed(store: Store, operation: Operation) -> list[Any]:
-    kind, shape = dtype_of(operation, "dtype"), operation.attribute("shape")
+def _not_fed(operation: Operation, *, dtype: Kind, shape: Any) -> NoReturn:
     shown = "" if not shape else f" and shape {['?' if size < 0 else size for size in shape]}"
-    message = (
-        f"You must feed a value for placeholder tensor '{operation.name}' with dtype {kind}{shown}"
-    )
-    raise invalid(f"{message}\n\t [[{{{{node {operation.name}}}}}]]")
+    about = f"You must feed a value for placeholder tensor '{operation.name}'"
+    raise invalid(f"{about} with dtype {dtype}{shown}")
 
 
 # Stacks -----------------------------------------------------------------------------------------
@@ -85,12 +82,8 @@ class Stack(list[Any], Resource):
         return [value]
 
 
-@host("StackV2 Stack")
-def _stack(store: Store, operation: Operation, *size: Any) -> list[Any]:
-    return [Stack()]
-
-
 on_handles({
+    "StackV2 Stack": lambda *size: [Stack()],
     "StackPushV2 StackPush": Stack.push,
     "StackPopV2 StackPop": lambda stack: [stack.pop()],
     "StackCloseV2 StackClose TensorArrayCloseV3": lambda handle: None,
@@ -158,16 +151,15 @@ FLOW = np.float32(0)
 
 
 @host("TensorArrayV3")
-def _array(store: Store, operation: Operation, size: Any) -> list[Any]:
-    shape = operation.attribute("element_shape")
-    alike = bool(operation.attribute("identical_element_shapes"))
-    kind = dtype_of(operation, "dtype")
-    return [TensorArray(int(size), kind, element=shape, alike=alike), FLOW]
+def _array(
+    size: int, *, dtype: Kind, element_shape: Any, identical_element_shapes: bool
+) -> list[Any]:
+    made = TensorArray(size, dtype, element=element_shape, alike=bool(identical_element_shapes))
+    return [made, FLOW]
 
 
 @host("TensorArrayGradV3")
-def _array_gradient(store: Store, operation: Operation, array: TensorArray, flow: Any) -> list[Any]:
-    source = operation.attribute("source")
+def _array_gradient(array: TensorArray, flow: Any, *, source: bytes) -> list[Any]:
     if source not in array.gradients:
         array.gradients[source] = TensorArray(len(array.values), array.dtype, array, array.element)
     return [array.gradients[source], FLOW]
@@ -196,17 +188,15 @@ on_handles({
 
 
 @host("TensorArrayGatherV3")
-def _gather(store: Store, operation: Operation, array: TensorArray, at: Any, flow: Any) -> Array:
-    found = [np.asarray(array.read(int(place))) for place in np.asarray(at)]
-    if found:
-        return np.stack(found)
-    return array.nothing(operation.attribute("element_shape"))
+def _gather(array: TensorArray, at: list[int], flow: Any, *, element_shape: Any) -> Array:
+    found = [np.asarray(array.read(place)) for place in at]
+    return np.stack(found) if found else array.nothing(element_shape)
 
 
 @host("TensorArrayConcatV3")
-def _concatenated(store: Store, operation: Operation, array: TensorArray, flow: Any) -> list[Any]:
+def _concatenated(array: TensorArray, flow: Any, *, element_shape_except0: Any) -> list[Any]:
     parts = [np.asarray(array.read(place)) for place in range(len(array.values))]
     lengths = np.array([len(part) for part in parts], np.int64)
     if not parts:
-        return [array.nothing(operation.attribute("element_shape_except0")), lengths]
+        return [array.nothing(element_shape_except0), lengths]
     return [np.concatenate(parts), lengths]

@@ -9,6 +9,7 @@ import numpy as np
 
 from kameleon._utils.locks import rlock
 
+from ..capi.constants import DEVICE
 from ..dtypes import shown
 from ..failures import failure, invalid
 from ..graph import Operation
@@ -18,7 +19,7 @@ from .datasets.base import Dataset, Element
 from .keeping import keeps, on_handles
 from .optionals import Optional
 from .table import host
-from .values import scalar, text
+from .values import scalar
 
 _numbers = itertools.count()
 
@@ -96,9 +97,8 @@ def _anonymous_with_deleter(store: Store, operation: Operation) -> list[Any]:
 
 
 @host("DeleteIterator")
-def _delete(store: Store, operation: Operation, iterator: Iterator, deleter: Any) -> list[Any]:
+def _delete(store: Store, iterator: Iterator, deleter: Any) -> None:
     store.resources.pop(("iterator", iterator.handle), None)
-    return []
 
 
 @keeps("iterators", "OneShotIterator")
@@ -110,7 +110,7 @@ def _one_shot(store: Store, operation: Operation) -> Iterator:
 
 
 @host("IteratorGetNext IteratorGetNextSync")
-def _next(store: Store, operation: Operation, iterator: Iterator) -> list[Any]:
+def _next(iterator: Iterator) -> list[Any]:
     found = iterator.next()
     if found is None:
         raise failure("OUT_OF_RANGE", "End of sequence")
@@ -118,15 +118,13 @@ def _next(store: Store, operation: Operation, iterator: Iterator) -> list[Any]:
 
 
 @host("IteratorFromStringHandle IteratorFromStringHandleV2")
-def _of_handle(store: Store, operation: Operation, handle: Any) -> Iterator:
-    found: Iterator | None = store.resources.get(("iterator", text(handle)))
+def _of_handle(store: Store, handle: str, *, output_types: list[int] | None) -> Iterator:
+    found: Iterator | None = store.resources.get(("iterator", handle))
     if found is None:
-        raise invalid(f"{text(handle)!r} is no handle of an iterator")
-    demand_types(operation.attribute("output_types") or [], found.types)
+        raise invalid(f"{handle!r} is no handle of an iterator")
+    demand_types(output_types or [], found.types)
     return found
 
-
-DEVICE = "/job:localhost/replica:0/task:0/device:CPU:0"
 
 on_handles({
     "MakeIterator": lambda dataset, iterator: iterator.begin(dataset),

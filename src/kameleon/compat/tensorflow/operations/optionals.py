@@ -7,9 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..failures import invalid
-from ..graph import Operation
 from ..resources.base import Resource
-from ..variables import Store
 from .keeping import on_handles
 from .table import host
 
@@ -26,10 +24,9 @@ class Optional(Resource):
 
 
 @host("OptionalGetValue")
-def _value(store: Store, operation: Operation, given: Optional) -> list[Any]:
+def _value(given: Optional) -> list[Any]:
     if given.values is None:
-        message = "The given optional does not have a value."
-        raise invalid(f"{message}\n\t [[{{{{node {operation.name}}}}}]]")
+        raise invalid("The given optional does not have a value.")
     return list(given.values)
 
 

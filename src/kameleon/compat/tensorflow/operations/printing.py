@@ -47,33 +47,29 @@ def _rows(parts: list[str], shape: tuple[int, ...], limit: int, start: int, rank
 
 
 @effect("Assert")
-def _demand(lowering: Lowering, operation: Operation, holds: Any) -> list[Any]:
+def _demand(lowering: Lowering, holds: Any) -> None:
     condition = lowering.value(holds)
     if isinstance(condition, Tensor) or not np.all(condition):
         lowering.demand(condition)
-    return []
 
 
 @host("Assert")
-def _assert(store: Store, operation: Operation, holds: Any, *data: Any) -> list[Any]:
+def _assert(holds: Any, *data: Any, summarize: int) -> None:
     if not np.all(holds):
-        most = operation.attribute("summarize")
-        shown = " ".join(f"[{summary(each, most)}]" for each in data)
+        shown = " ".join(f"[{summary(each, summarize)}]" for each in data)
         raise invalid(f"assertion failed: {shown}")
-    return []
 
 
 @host("Print")
-def _print(store: Store, operation: Operation, x: Any, *data: Any) -> Any:
-    most, key = operation.attribute("first_n"), ("printed", operation.name)
+def _print(
+    store: Store, operation: Operation, x: Any, *data: Any,
+    first_n: int, summarize: int, message: str,
+) -> Any:  # fmt: skip
+    key = ("printed", operation.name)
     done = store.resources[key] = store.resources.get(key, 0) + 1
-    if most < 0 or done <= most:
-        count = operation.attribute("summarize")
-        shown = "".join(f"[{summary(each, count)}]" for each in data)
-        print(operation.attribute("message").decode() + shown, file=sys.stderr)
+    if first_n < 0 or done <= first_n:
+        print(message + "".join(f"[{summary(each, summarize)}]" for each in data), file=sys.stderr)
     return x
 
 
-@host("Timestamp")
-def _now(store: Store, operation: Operation) -> np.float64:
-    return np.float64(time.time())
+host("Timestamp")(lambda: np.float64(time.time()))

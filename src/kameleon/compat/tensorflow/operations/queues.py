@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,8 @@ from ..resources.waiting import Attempt
 from ..variables import Store
 from .keeping import keeps, on_handles
 from .table import host
+
+Array = np.ndarray
 
 _numbers = itertools.count()
 KINDS: dict[str, type[Queue]] = {
@@ -43,37 +44,26 @@ def _queue(store: Store, operation: Operation) -> Queue:
     return RandomQueue(operation.attribute("min_after_dequeue"), numbers, *arguments)
 
 
-def _both(name: str) -> Callable[..., Any]:
-    """Decorates what both versions of a type do."""
-    return host(name, f"{name}V2")
-
-
 # Putting and taking -----------------------------------------------------------------------------
 
 
-@_both("QueueEnqueue")
-def _enqueue(store: Store, operation: Operation, queue: Queue, *values: Any) -> Attempt:
-    element = tuple(map(_array, values))
-    for place, (value, shape) in enumerate(zip(element, queue.shapes, strict=False)):
+@host("QueueEnqueue QueueEnqueueV2")
+def _enqueue(queue: Queue, *values: Array) -> Attempt:
+    for place, (value, shape) in enumerate(zip(values, queue.shapes, strict=False)):
         _demand_shape(place, value.shape, shape)
-    return queue.enqueue([element])
+    return queue.enqueue([values])
 
 
-@_both("QueueEnqueueMany")
-def _enqueue_many(store: Store, operation: Operation, queue: Queue, *values: Any) -> Attempt:
-    arrays = [*map(_array, values)]
-    for place, (value, shape) in enumerate(zip(arrays, queue.shapes, strict=False)):
+@host("QueueEnqueueMany QueueEnqueueManyV2")
+def _enqueue_many(queue: Queue, *values: Array) -> Attempt:
+    for place, (value, shape) in enumerate(zip(values, queue.shapes, strict=False)):
         _demand_shape(place, value.shape[1:], shape)
-        if len(value) != len(arrays[0]):
+        if len(value) != len(values[0]):
             raise invalid(
                 "All input tensors must have the same size in the 0th dimension. Component"
-                f" {place} has {len(value)}, and should have {len(arrays[0])}"
+                f" {place} has {len(value)}, and should have {len(values[0])}"
             )
-    return queue.enqueue([*zip(*arrays, strict=True)])
-
-
-def _array(value: Any) -> np.ndarray:
-    return value if isinstance(value, np.ndarray) else np.asarray(value)
+    return queue.enqueue([*zip(*values, strict=True)])
 
 
 def _demand_shape(place: int, found: tuple[int, ...], told: tuple[int, ...] | None) -> None:
@@ -85,22 +75,21 @@ def _demand_shape(place: int, found: tuple[int, ...], told: tuple[int, ...] | No
     raise invalid(f"Shape mismatch in tuple component {place}. Expected {shown[0]}, got {shown[1]}")
 
 
-@_both("QueueDequeue")
-def _dequeue(store: Store, operation: Operation, queue: Queue) -> Attempt:
+@host("QueueDequeue QueueDequeueV2")
+def _dequeue(queue: Queue) -> Attempt:
     return queue.dequeue(1).giving(lambda elements: list(elements[0]))
 
 
 @host("QueueDequeueMany QueueDequeueManyV2 QueueDequeueUpTo QueueDequeueUpToV2")
-def _dequeue_many(store: Store, operation: Operation, queue: Queue, count: Any) -> Attempt:
-    number = int(count)
-    if number < 0:
-        raise invalid(f"DequeueManyOp requested {number} < 0 elements")
+def _dequeue_many(operation: Operation, queue: Queue, count: int) -> Attempt:
+    if count < 0:
+        raise invalid(f"DequeueManyOp requested {count} < 0 elements")
     if not queue.shapes or not all(_is_batched(queue, shape) for shape in queue.shapes):
         raise invalid(
             f"{queue.kind}'s DequeueMany and DequeueUpTo require the components to have specified"
             " shapes."
         )
-    return queue.dequeue(number, "UpTo" in operation.type).giving(queue.joined)
+    return queue.dequeue(count, "UpTo" in operation.type).giving(queue.joined)
 
 
 def _is_batched(queue: Queue, shape: Any) -> bool:
@@ -110,12 +99,9 @@ def _is_batched(queue: Queue, shape: Any) -> bool:
 # The queue itself -------------------------------------------------------------------------------
 
 
-@_both("QueueClose")
-def _close(store: Store, operation: Operation, queue: Queue) -> Attempt:
-    return queue.close(operation.attribute("cancel_pending_enqueues"))
-
-
 on_handles({
+    "QueueClose QueueCloseV2":
+        lambda queue, *, cancel_pending_enqueues: queue.close(cancel_pending_enqueues),
     "QueueSize QueueSizeV2": lambda queue: np.int32(len(queue)),
     "QueueIsClosed QueueIsClosedV2": lambda queue: np.bool_(queue.closed),
 })  # fmt: skip

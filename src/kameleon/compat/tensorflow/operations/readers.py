@@ -18,7 +18,7 @@ from ..variables import Store
 from .files import contents
 from .keeping import keeps, on_handles
 from .table import host
-from .values import objects, text
+from .values import objects, scalar, text
 
 Pairs = Iterator[tuple[bytes, bytes]]  # keys and values
 Waits = Generator[Attempt, None, Any]
@@ -129,16 +129,14 @@ def _pairs(reader: Reader, queue: Queue, count: int) -> Waits:
 
 
 @host("ReaderRead ReaderReadV2")
-def _read(store: Store, operation: Operation, reader: Reader, queue: Queue) -> Waits:
+def _read(reader: Reader, queue: Queue) -> Waits:
     [pair] = yield from _pairs(reader, queue, 1)
-    return [np.array(part, object) for part in pair]
+    return [*map(scalar, pair)]
 
 
 @host("ReaderReadUpTo ReaderReadUpToV2")
-def _read_many(
-    store: Store, operation: Operation, reader: Reader, queue: Queue, count: Any
-) -> Waits:
-    found = yield from _pairs(reader, queue, int(count))
+def _read_many(reader: Reader, queue: Queue, count: int) -> Waits:
+    found = yield from _pairs(reader, queue, count)
     return [objects(column) for column in [*zip(*found, strict=True)] or [(), ()]]
 
 

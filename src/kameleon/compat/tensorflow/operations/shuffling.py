@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ..graph import Operation
@@ -11,11 +9,12 @@ from ..variables import Store
 from .drawing import reserved
 from .table import host
 
+Array = np.ndarray
+
 
 @host("RandomShuffle")
-def _shuffle(store: Store, operation: Operation, given: Any) -> np.ndarray:
+def _shuffle(store: Store, operation: Operation, rows: Array) -> Array:
     """Rows in another order, another one in each run."""
-    rows = np.asarray(given)
     count = len(rows) if rows.ndim else 1
     if count < 2:
         return rows

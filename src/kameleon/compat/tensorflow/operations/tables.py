@@ -17,7 +17,7 @@ from ..variables import Store
 from .keeping import kept
 from .strings import number_of
 from .table import host
-from .values import dtype_of, text, texts
+from .values import dtype_of, texts
 
 Array = np.ndarray
 WHOLE_LINE, LINE_NUMBER = -2, -1  # what a column of a text file may stand for, too
@@ -84,7 +84,11 @@ def _typed(value: Any, kind: str) -> Array:
 # Making -----------------------------------------------------------------------------------------
 
 
-def _table_of(store: Store, operation: Operation) -> Table:
+@host(
+    "HashTable HashTableV2 MutableHashTable MutableHashTableV2 MutableHashTableOfTensors"
+    " MutableHashTableOfTensorsV2"
+)
+def _table(store: Store, operation: Operation) -> Table:
     """The session's table of an operation."""
     found = kept(store, operation, "table", lambda: Table(operation))
     kinds = dtype_of(operation, "key_dtype"), dtype_of(operation, "value_dtype")
@@ -93,31 +97,20 @@ def _table_of(store: Store, operation: Operation) -> Table:
     return found
 
 
-@host(
-    "HashTable HashTableV2 MutableHashTable MutableHashTableV2 MutableHashTableOfTensors"
-    " MutableHashTableOfTensorsV2"
-)
-def _table(store: Store, operation: Operation) -> Table:
-    return _table_of(store, operation)
-
-
 @host("MutableDenseHashTable MutableDenseHashTableV2")
 def _dense_table(store: Store, operation: Operation, empty: Any, *deleted: Any) -> Table:
-    found = _table_of(store, operation)
+    found = _table(store, operation)
     found.key_shape = np.shape(empty)
     found.forbidden = tuple(key for each in (empty, *deleted) for key in found.keys_of(each))
     return found
 
 
 @host("InitializeTable InitializeTableV2")
-def _initialize(
-    store: Store, operation: Operation, table: Table, keys: Any, values: Any
-) -> list[Any]:
+def _initialize(table: Table, keys: Any, values: Any) -> None:
     names, rows = table.keys_of(keys), _typed(values, table.kinds[1]).ravel()
     if len(names) != len(rows):
         raise invalid("Keys and values must have the same size")
     _begin(table, zip(names, rows, strict=True))
-    return []
 
 
 def _begin(table: Table, pairs: Iterable[tuple[Any, Any]]) -> None:
@@ -132,19 +125,19 @@ def _begin(table: Table, pairs: Iterable[tuple[Any, Any]]) -> None:
 
 
 @host("InitializeTableFromTextFile InitializeTableFromTextFileV2")
-def _initialize_from_file(store: Store, operation: Operation, table: Table, name: Any) -> Any:
+def _initialize_from_file(
+    operation: Operation, table: Table, path: str, *, vocab_size: int
+) -> None:
     if table.is_ready:
-        return []  # the same file, as far as anybody looks
-    size, kinds = operation.attribute("vocab_size"), table.kinds
-    lines = list(islice(_lines(text(name)), size if size >= 0 else None))
-    if size > len(lines):
-        raise invalid(f"Invalid vocab_size in {text(name)}: expected {size}, got {len(lines)}")
+        return  # the same file, as far as anybody looks
+    kinds, lines = table.kinds, list(islice(_lines(path), vocab_size if vocab_size >= 0 else None))
+    if vocab_size > len(lines):
+        raise invalid(f"Invalid vocab_size in {path}: expected {vocab_size}, got {len(lines)}")
     _begin(table, (
         (_told(_column(operation, "key", number, line), kinds[0]),
          _told(_column(operation, "value", number, line), kinds[1]))
         for number, line in enumerate(lines)
     ))  # fmt: skip
-    return []
 
 
 def _lines(path: str) -> Iterator[bytes]:
@@ -176,7 +169,7 @@ def _told(value: Any, kind: str) -> Any:
 
 
 @host("LookupTableFind LookupTableFindV2")
-def _find(store: Store, operation: Operation, table: Table, keys: Any, default: Any) -> Array:
+def _find(table: Table, keys: Any, default: Any) -> Array:
     if not table.is_ready:
         raise failure("FAILED_PRECONDITION", "Table not initialized.")
     names, other = table.keys_of(keys), _typed(default, table.kinds[1])
@@ -191,40 +184,36 @@ def _find(store: Store, operation: Operation, table: Table, keys: Any, default: 
 
 
 @host("LookupTableInsert LookupTableInsertV2")
-def _insert(store: Store, operation: Operation, table: Table, keys: Any, values: Any) -> list[Any]:
+def _insert(table: Table, keys: Any, values: Any) -> None:
     outer = np.shape(keys)[: np.ndim(keys) - len(table.key_shape)]
     if np.shape(values) != (*outer, *table.shape):
         raise invalid(f"Expected shape {(*outer, *table.shape)} for values, got {np.shape(values)}")
     table.put(keys, values)
-    return []
 
 
 @host("LookupTableImport LookupTableImportV2")
-def _import(store: Store, operation: Operation, table: Table, keys: Any, values: Any) -> list[Any]:
+def _import(table: Table, keys: Any, values: Any) -> None:
     if table.is_constant:
-        return _initialize(store, operation, table, keys, values)
-    table.entries = {}
-    table.put(keys, values)
-    return []
+        _initialize(table, keys, values)
+    else:
+        table.entries = {}
+        table.put(keys, values)
 
 
 @host("LookupTableRemoveV2")
-def _remove(store: Store, operation: Operation, table: Table, keys: Any) -> list[Any]:
+def _remove(table: Table, keys: Any) -> None:
     names = table.keys_of(keys)
     table.check(names, "remove")
     for key in names:
         table.entries.pop(key, None)
-    return []
 
 
 @host("LookupTableExport LookupTableExportV2")
-def _export(store: Store, operation: Operation, table: Table) -> list[Array]:
+def _export(operation: Operation, table: Table) -> list[Array]:
     kinds = tuple(name_of(number) for number in operation.types)
     if kinds != table.kinds:
         raise invalid(f"Conflicting key/value dtypes {kinds} with {table.kinds}")
     return table.lists()
 
 
-@host("LookupTableSize LookupTableSizeV2")
-def _size(store: Store, operation: Operation, table: Table) -> Array:
-    return np.array(len(table.entries), np.int64)
+host("LookupTableSize LookupTableSizeV2")(lambda table: np.int64(len(table.entries)))

@@ -23,7 +23,7 @@ def _reduced(store: Store, operation: Operation, source: Dataset, *given: Any) -
 
 
 @host("DatasetToSingleElement")
-def _single(store: Store, operation: Operation, source: Dataset) -> list[Any]:
+def _single(source: Dataset) -> list[Any]:
     following = iter(source)
     found = next(following, None)
     if found is None:
@@ -33,9 +33,7 @@ def _single(store: Store, operation: Operation, source: Dataset) -> list[Any]:
     return list(found)
 
 
-@host("DatasetCardinality ExperimentalDatasetCardinality")
-def _size(store: Store, operation: Operation, source: Dataset) -> np.int64:
-    return np.int64(source.size)
+host("DatasetCardinality ExperimentalDatasetCardinality")(lambda source: np.int64(source.size))
 
 
 @host(
@@ -49,6 +47,6 @@ def _size(store: Store, operation: Operation, source: Dataset) -> np.int64:
     " ExperimentalBytesProducedStatsDataset ExperimentalSetStatsAggregatorDataset"
     " ExperimentalSleepDataset WrapDatasetVariant UnwrapDatasetVariant"
 )
-def _same(store: Store, operation: Operation, source: Dataset, *rest: Any) -> Dataset:
+def _same(source: Dataset, *rest: Any) -> Dataset:
     """What changes how fast elements come, not which."""
     return source
