@@ -115,6 +115,12 @@ def places_of(rows: Array, among: Array) -> Array:
     return at[numbers[len(among) :]]
 
 
+def slopes_at(g: Array, rows: Array, among: Array) -> Array:
+    """The slopes of rows, given those of others; 0 where a row isn't among these."""
+    slopes: Array = np.append(g, np.zeros(1, g.dtype))[places_of(rows, among)]
+    return slopes
+
+
 def either(function: Any, a: Sparse, b: Sparse) -> Sparse:
     """Element by element; what one of them lacks is 0."""
     rows = groups(np.concatenate([a.indices, b.indices])).rows

@@ -14,8 +14,9 @@ from ..dtypes import in_numpy, name_of
 from ..failures import invalid
 from ..graph import Operation, Shape
 from .sequences import of_batch, of_rows
+from .strings import each
 from .table import fold
-from .values import plain, text, texts
+from .values import Texts, plain, text
 
 Array = np.ndarray
 FIELDS = {"bytes_list": "string", "float_list": "float32", "int64_list": "int64"}
@@ -113,9 +114,11 @@ class Feature:
 
 
 def asked(keys: Sequence[Any], kinds: Sequence[int], *more: Sequence[Any]) -> list[Feature]:
-    """Features by their names, data types, and maybe shapes and defaults."""
-    names = [text(key) for key in keys]
-    rows = zip(names, map(name_of, kinds), *more, strict=True)
+    """Features by their names, data types, and maybe shapes and defaults; attributes that hold
+    nothing may be missing.
+    """
+    parts = (part or () for part in more)
+    rows = zip(map(text, keys or ()), map(name_of, kinds or ()), *parts, strict=True)
     return [Feature(*row) for row in rows]
 
 
@@ -210,36 +213,38 @@ def _by_parts(found: Sequence[A.Sparse]) -> list[Array]:
 
 
 @fold("ParseExample")
-def _batch(operation: Operation, given: Any, names: Any, *values: Any) -> list[Array]:
-    many, few = operation.attribute("Nsparse"), operation.attribute("Ndense")
-    kinds = operation.attribute("sparse_types") or []
-    shapes = operation.attribute("dense_shapes") or []
-    dense_kinds, defaults = operation.attribute("Tdense") or [], values[many + few :]
-    dense = asked(values[many : many + few], dense_kinds, shapes, defaults)
-    wanted = Wanted(asked(values[:many], kinds), dense)
-    return wanted.parsed([message_of("Example", data) for data in texts(given)])
+def _batch(
+    given: Texts, names: Any, *values: Any, Nsparse: int, Ndense: int, sparse_types: list[int],
+    Tdense: list[int], dense_shapes: list[Any],
+) -> list[Array]:  # fmt: skip
+    dense, defaults = values[Nsparse : Nsparse + Ndense], values[Nsparse + Ndense :]
+    wanted = Wanted(
+        asked(values[:Nsparse], sparse_types), asked(dense, Tdense, dense_shapes, defaults)
+    )
+    return wanted.parsed([message_of("Example", data) for data in given])
 
 
 @fold("ParseSingleExample")
-def _one(operation: Operation, given: Any, *defaults: Any) -> list[Array]:
-    read = operation.attribute
-    sparse = asked(read("sparse_keys") or [], read("sparse_types") or [])
-    kinds, shapes = read("Tdense") or [], read("dense_shapes") or []
-    wanted = Wanted(sparse, asked(read("dense_keys") or [], kinds, shapes, defaults))
-    return wanted.parsed([message_of("Example", texts(given).item())], alone=True)
+def _one(
+    given: Texts, *defaults: Any, sparse_keys: list[bytes], sparse_types: list[int],
+    dense_keys: list[bytes], Tdense: list[int], dense_shapes: list[Any],
+) -> list[Array]:  # fmt: skip
+    sparse, dense = asked(sparse_keys, sparse_types), (dense_keys, Tdense, dense_shapes, defaults)
+    return Wanted(sparse, asked(*dense)).parsed([message_of("Example", given.item())], alone=True)
 
 
 @fold("DecodeJSONExample")
-def _from_json(operation: Operation, given: Any) -> Array:
+def _from_json(given: Texts) -> Array:
     json_format: Any = importlib.import_module("google.protobuf.json_format")
-    found = np.empty(np.shape(given), object)
-    for at, data in np.ndenumerate(texts(given)):
+
+    def serialized(data: bytes) -> Any:
         try:
             made = json_format.Parse(data, message_of("Example", b""))
         except json_format.ParseError as error:
             raise invalid(f"Error while parsing JSON: {error}") from None
-        found[at] = made.SerializeToString(deterministic=True)
-    return found
+        return made.SerializeToString(deterministic=True)
+
+    return each(serialized, given)
 
 
 # Sequences --------------------------------------------------------------------------------------
@@ -248,34 +253,30 @@ def _from_json(operation: Operation, given: Any) -> Array:
 def _wanted(
     operation: Operation, keys: Callable[[str], Any], defaults: Any, missing: Any
 ) -> Wanted:
-    read = operation.attribute
-
-    def kinds(name: str) -> Any:
-        return read(name) or []
-
+    told = operation.attribute
     return Wanted(
-        asked(keys("context_sparse_keys"), kinds("context_sparse_types")),
-        asked(keys("context_dense_keys"), kinds("Tcontext_dense"),
-               kinds("context_dense_shapes"), defaults),
-        asked(keys("feature_list_sparse_keys"), kinds("feature_list_sparse_types")),
-        asked(keys("feature_list_dense_keys"), kinds("feature_list_dense_types"),
-               kinds("feature_list_dense_shapes")),
+        asked(keys("context_sparse_keys"), told("context_sparse_types")),
+        asked(keys("context_dense_keys"), told("Tcontext_dense"),
+              told("context_dense_shapes"), defaults),
+        asked(keys("feature_list_sparse_keys"), told("feature_list_sparse_types")),
+        asked(keys("feature_list_dense_keys"), told("feature_list_dense_types"),
+              told("feature_list_dense_shapes")),
         {text(key) for key in missing},
     )  # fmt: skip
 
 
 @fold("ParseSingleSequenceExample")
-def _one_sequence(operation: Operation, given: Any, missing: Any, *values: Any) -> list[Array]:
+def _one_sequence(operation: Operation, given: Texts, missing: Texts, *values: Any) -> list[Array]:
     parts, rest = {}, list(values)
     for name in ("context_sparse", "context_dense", "feature_list_sparse", "feature_list_dense"):
         count = operation.attribute(f"N{name}")
         parts[f"{name}_keys"], rest = rest[:count], rest[count:]
-    wanted = _wanted(operation, lambda name: parts[name], rest[:-1], np.ravel(texts(missing)))
-    return wanted.parsed([message_of("SequenceExample", texts(given).item())], alone=True)
+    wanted = _wanted(operation, lambda name: parts[name], rest[:-1], missing.ravel())
+    return wanted.parsed([message_of("SequenceExample", given.item())], alone=True)
 
 
 @fold("ParseSequenceExample")
-def _sequences(operation: Operation, given: Any, names: Any, *defaults: Any) -> list[Array]:
+def _sequences(operation: Operation, given: Texts, names: Any, *defaults: Any) -> list[Array]:
     missing = operation.attribute("feature_list_dense_missing_assumed_empty") or []
-    wanted = _wanted(operation, lambda name: operation.attribute(name) or [], defaults, missing)
-    return wanted.parsed([message_of("SequenceExample", data) for data in texts(given)])
+    wanted = _wanted(operation, operation.attribute, defaults, missing)
+    return wanted.parsed([message_of("SequenceExample", data) for data in given])

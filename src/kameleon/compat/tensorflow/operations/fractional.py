@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..failures import failure
+from ..failures import invalid
 from ..graph import Operation
 from ..resources.philox import Philox
 from ..variables import Store
@@ -58,8 +58,7 @@ def _pool(
 ) -> list[Array]:  # fmt: skip
     seeds = seed, seed2
     if any(seeds) and not deterministic:
-        message = "Both seed and seed2 should be 0 if deterministic is false."
-        raise failure("INVALID_ARGUMENT", message)
+        raise invalid("Both seed and seed2 should be 0 if deterministic is false.")
     key = ("fractional", operation.name)
     fixed = deterministic and any(seeds)
     stream = Philox(*seeds) if fixed else store.resources.setdefault(key, Philox(*seeds))

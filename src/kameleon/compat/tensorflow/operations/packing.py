@@ -17,9 +17,9 @@ from ..variables import Store
 from .keeping import kept
 from .parsing import parsed, serialized
 from .sequences import of_batch
-from .sparse import checked
+from .sparse import checked, sparse_inputs
 from .table import fold, host
-from .values import dtype_of, objects, plain, result_type
+from .values import Kind, dtype_of, objects, plain, result_type
 
 Array = np.ndarray
 
@@ -84,8 +84,8 @@ def _unpack(operation: Operation, packed: Any) -> list[Array]:
 # Kept by the session ----------------------------------------------------------------------------
 
 
-def _kept(store: Store, operation: Operation, name: str | None = None) -> dict[int, A.Sparse]:
-    key = operation.attribute("shared_name") or (name or operation.name).encode()
+def _kept(store: Store, operation: Operation) -> dict[int, A.Sparse]:
+    key = operation.attribute("shared_name") or operation.name.encode()
     found: dict[int, A.Sparse] = store.resources.setdefault(("sparse tensors", key), {})
     return found
 
@@ -98,8 +98,8 @@ def _add(store: Store, operation: Operation, x: A.Sparse) -> int:
 
 
 @host("AddSparseToTensorsMap")
-def _keep(store: Store, operation: Operation, *parts: Any) -> Array:
-    return np.array(_add(store, operation, A.sparse(*parts)), np.int64)
+def _keep(store: Store, operation: Operation, *parts: Any) -> np.int64:
+    return np.int64(_add(store, operation, A.sparse(*parts)))
 
 
 @host("AddManySparseToTensorsMap")
@@ -109,13 +109,13 @@ def _keep_rows(store: Store, operation: Operation, *parts: Any) -> Array:
 
 
 @host("TakeManySparseFromTensorsMap")
-def _take(store: Store, operation: Operation, numbers: Any) -> list[Array]:
+def _take(store: Store, operation: Operation, numbers: list[int], *, dtype: Kind) -> list[Array]:
     found = _kept(store, operation)
     try:
-        rows = [found.pop(int(number)) for number in np.ravel(numbers)]
+        rows = [found.pop(number) for number in numbers]
     except KeyError as error:
         raise invalid(f"Unable to find SparseTensor: {error} in map") from None
-    return _stacked(rows, in_numpy(dtype_of(operation, "dtype"))).parts()
+    return _stacked(rows, in_numpy(dtype)).parts()
 
 
 # Crosses ----------------------------------------------------------------------------------------
@@ -127,8 +127,7 @@ def _features(operation: Operation, values: tuple[Any, ...]) -> list[list[list[A
     """By column and row of the batch, its values."""
     count = operation.attribute("N")
     found = []
-    for column in range(count):
-        x = A.sparse(*values[column : 3 * count : count])
+    for x in sparse_inputs(values, count):
         rows: list[list[Any]] = [[] for _ in range(int(x.shape[0]))]
         for at, value in zip(x.indices[:, 0], x.values.tolist(), strict=True):
             rows[at].append(value)

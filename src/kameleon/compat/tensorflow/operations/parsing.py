@@ -17,7 +17,7 @@ from ..protocol.messages import message
 from ..protocol.tensors import array_of, tensor_message
 from .strings import each, number_of
 from .table import fold
-from .values import dtype_of, plain, text, texts
+from .values import Kind, Texts, plain, scalar, text, texts
 
 Array = np.ndarray
 
@@ -25,42 +25,33 @@ Array = np.ndarray
 # Raw bytes --------------------------------------------------------------------------------------
 
 
-def _numbers(operation: Operation, rows: list[bytes], shape: tuple[int, ...]) -> Array:
-    kind = np.dtype(dtype_of(operation, "out_type"))
-    order: Any = "<" if operation.attribute("little_endian") else ">"
-    found = np.frombuffer(b"".join(rows), kind.newbyteorder(order)).astype(kind)
-    size = len(rows[0]) // kind.itemsize if rows else 0
-    return found.reshape(*shape, size)
-
-
 @fold("DecodeRaw")
-def _raw(operation: Operation, x: Any) -> Array:
-    given = texts(x)
-    rows = list(given.ravel())
+def _raw(x: Texts, *, out_type: Kind, little_endian: bool) -> Array:
+    kind, rows = np.dtype(out_type), list(x.ravel())
     if len({len(row) for row in rows}) > 1:
         raise invalid("DecodeRaw requires input strings to all be the same size")
-    size = np.dtype(dtype_of(operation, "out_type")).itemsize
-    if rows and len(rows[0]) % size:
-        raise invalid(f"Input to DecodeRaw has length {len(rows[0])}, no multiple of {size}")
-    return _numbers(operation, rows, given.shape)
+    size = len(rows[0]) if rows else 0
+    if size % kind.itemsize:
+        raise invalid(f"Input to DecodeRaw has length {size}, no multiple of {kind.itemsize}")
+    found = np.frombuffer(b"".join(rows), kind.newbyteorder("<" if little_endian else ">"))
+    return found.astype(kind).reshape(*x.shape, size // kind.itemsize)
 
 
 @fold("DecodePaddedRaw")
-def _padded_raw(operation: Operation, x: Any, length: Any) -> Array:
-    given, size = texts(x), int(length)
-    kind = np.dtype(dtype_of(operation, "out_type"))
-    if size <= 0 or size % kind.itemsize:
-        raise invalid(f"fixed_length ({size}) must be a positive multiple of {kind.itemsize}")
-    return _numbers(operation, [row[:size].ljust(size, b"\0") for row in given.flat], given.shape)
+def _padded_raw(x: Texts, size: int, *, out_type: Kind, little_endian: bool) -> Array:
+    width = np.dtype(out_type).itemsize
+    if size <= 0 or size % width:
+        raise invalid(f"fixed_length ({size}) must be a positive multiple of {width}")
+    padded = each(lambda row: row[:size].ljust(size, b"\0"), x)
+    return _raw(padded, out_type=out_type, little_endian=little_endian)
 
 
 @fold("DecodeCompressed")
-def _plain(operation: Operation, x: Any) -> Array:
-    how = operation.attribute("compression_type").decode()
+def _plain(x: Texts, *, compression_type: str) -> Array:
     kinds: dict[str, Any] = {"": bytes, "ZLIB": zlib.decompress, "GZIP": gzip.decompress}
-    if how not in kinds:
-        raise invalid(f"Only ZLIB, GZIP or NONE are supported compressions, not {how}")
-    return each(kinds[how], texts(x))
+    if compression_type not in kinds:
+        raise invalid(f"Only ZLIB, GZIP or NONE are supported compressions, not {compression_type}")
+    return each(kinds[compression_type], x)
 
 
 # Columns ----------------------------------------------------------------------------------------
@@ -172,10 +163,10 @@ def parsed(data: bytes, kind: str | None = None) -> Array:
 
 
 @fold("SerializeTensor")
-def _serialize(operation: Operation, x: Any) -> Array:
-    return np.array(serialized(x), object)
+def _serialize(x: Array) -> Array:
+    return scalar(serialized(x))
 
 
 @fold("ParseTensor")
-def _parse(operation: Operation, x: Any) -> Array:
-    return parsed(texts(x).item(), dtype_of(operation, "out_type"))
+def _parse(x: Texts, *, out_type: Kind) -> Array:
+    return parsed(x.item(), out_type)

@@ -139,10 +139,7 @@ def _beams(
     scores: Array, steps: Array, *, top_paths: int, beam_width: int, merge_repeated: bool
 ) -> list[Array]:
     _demand_lengths(scores, steps)
-    try:
-        paths, totals = beam_search(np.swapaxes(scores, 0, 1), steps, beam_width, top_paths)
-    except ValueError as error:
-        raise invalid(str(error)) from None
+    paths, totals = beam_search(np.swapaxes(scores, 0, 1), steps, beam_width, top_paths)
     found = []
     for path in paths:
         rows = [[label for label in row if label >= 0] for row in path.tolist()]
@@ -172,9 +169,9 @@ def _dense_rows(x: Any) -> Rows:
     return dict(zip(places, flat.tolist(), strict=True))
 
 
-def _sparse_rows(operation: Operation, parts: tuple[Any, ...]) -> Rows:
+def _sparse_rows(parts: tuple[Any, ...], validate: bool) -> Rows:
     x = A.sparse(*parts)
-    if operation.attribute("validate_indices"):
+    if validate:
         outside = (x.indices < 0) | (x.indices >= x.shape)
         rows = x.indices[A.order_of(x.indices)]
         if outside.any() or (rows != x.indices).any() or not A.begins_of(rows).all():
@@ -182,38 +179,33 @@ def _sparse_rows(operation: Operation, parts: tuple[Any, ...]) -> Rows:
     return rows_of(x)
 
 
-def _combined(operation: Operation, first: list[Rows], sizes: list[Any]) -> list[Array]:
-    shapes = [tuple(int(size) for size in each[:-1]) for each in sizes]
-    if len(set(shapes)) > 1:
-        raise invalid(f"Mismatched group shapes {shapes[0]} vs {shapes[1]}.")
-    name = operation.attribute("set_operation").lower()
-    if name not in OPERATIONS:
-        raise invalid(f"Invalid set_operation {name.decode()}.")
-    combine = OPERATIONS[name]
-    one, other = first
-    rows = [(at, sorted(combine(set(one.get(at, ())), set(other.get(at, ())))))
-            for at in sorted({*one, *other})]  # fmt: skip
-    return of_rows(rows, shapes[0], in_numpy(result_type(operation, 1))).parts()
-
-
 @fold("DenseToDenseSetOperation DenseToSparseSetOperation SparseToSparseSetOperation")
-def _set_operation(operation: Operation, *parts: Any) -> list[Array]:
+def _set_operation(
+    operation: Operation, *parts: Any, set_operation: bytes, validate_indices: bool
+) -> list[Array]:
     """Of two sets in each row; of each come an array, or the three of a sparse tensor."""
-    rows, sizes, rest = [], [], parts
+    rows, shapes, rest = [], [], parts
     for kind in operation.type.removesuffix("SetOperation").split("To"):
         if kind == "Dense":
             rows.append(_dense_rows(rest[0]))
-            sizes.append(np.shape(rest[0]))
+            shapes.append(np.shape(rest[0])[:-1])
         else:
-            rows.append(_sparse_rows(operation, rest[:3]))
-            sizes.append(rest[2])
+            rows.append(_sparse_rows(rest[:3], validate_indices))
+            shapes.append(tuple(rest[2].tolist())[:-1])
         rest = rest[1 if kind == "Dense" else 3 :]
-    return _combined(operation, rows, sizes)
+    if len(set(shapes)) > 1:
+        raise invalid(f"Mismatched group shapes {shapes[0]} vs {shapes[1]}.")
+    combine, (one, other) = OPERATIONS.get(set_operation.lower()), rows
+    if combine is None:
+        raise invalid(f"Invalid set_operation {set_operation.lower().decode()}.")
+    found = [(at, sorted(combine(set(one.get(at, ())), set(other.get(at, ())))))
+             for at in sorted({*one, *other})]  # fmt: skip
+    return of_rows(found, shapes[0], in_numpy(result_type(operation, 1))).parts()
 
 
 @fold("SetSize")
-def _set_sizes(operation: Operation, *parts: Any) -> Array:
-    found = np.zeros([int(size) for size in np.asarray(parts[2])[:-1]], np.int32)
-    for at, row in _sparse_rows(operation, parts).items():
+def _set_sizes(*parts: Any, validate_indices: bool) -> Array:
+    found = np.zeros(parts[2][:-1], np.int32)
+    for at, row in _sparse_rows(parts, validate_indices).items():
         found[at] = len(set(row))
     return found

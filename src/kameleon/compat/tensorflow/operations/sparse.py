@@ -13,11 +13,13 @@ from kameleon.graph.primitives.control import check
 from kameleon.graph.primitives.sparse import sparse_dense_dot
 
 from ..arithmetic import sparse as A
+from ..arithmetic.matrices import adjoint
 from ..dtypes import in_numpy
 from ..failures import invalid
 from ..graph import Operation
+from .arrays import reshaped
 from .table import fold, pure
-from .values import integers, result_type, sizes_of, tensor
+from .values import result_type, sizes_of, tensor
 
 Array = np.ndarray
 
@@ -68,20 +70,22 @@ def _check_order(indices: Array) -> None:
 
 
 @fold("SparseTensorDenseMatMul")
-def _product_known(operation: Operation, at: Any, values: Any, shape: Any, b: Any) -> Array:
+def _product_known(
+    at: Any, values: Any, shape: Any, b: Array, *, adjoint_a: bool, adjoint_b: bool
+) -> Array:
     a = A.dense(checked(A.sparse(at, values, shape)))
-    left = np.conj(a.T) if operation.attribute("adjoint_a") else a
-    found: Array = left @ (np.conj(b.T) if operation.attribute("adjoint_b") else b)
+    found: Array = (adjoint(a) if adjoint_a else a) @ (adjoint(b) if adjoint_b else b)
     return found
 
 
 @pure("SparseTensorDenseMatMul")
-def _product(operation: Operation, at: Any, values: Any, shape: Any, b: Any) -> Node:
-    rows, columns = integers(shape)
-    indices, right = tensor(at), tensor(b)
-    if operation.attribute("adjoint_b"):
+def _product(
+    indices: Node, values: Node, shape: list[int], right: Node, *, adjoint_a: bool, adjoint_b: bool
+) -> Node:
+    rows, columns = shape
+    if adjoint_b:
         right = M.transpose(right, [1, 0])
-    if operation.attribute("adjoint_a"):
+    if adjoint_a:
         rows, columns = columns, rows
         parts = [M.slice_axis(indices, 1, 1, 2), M.slice_axis(indices, 1, 0, 1)]
         indices = M.concatenate(parts, 1)
@@ -89,11 +93,11 @@ def _product(operation: Operation, at: Any, values: Any, shape: Any, b: Any) -> 
         raise invalid(f"Cannot multiply A and B because inner dimension does not match: {columns}")
     inside = E.lt(indices, M.broadcast_to(tensor(np.array([rows, columns])), sizes_of(indices)))
     indices = check(indices, inside, message="an index of a sparse matrix is out of bounds")
-    return sparse_dense_dot(indices, tensor(values), right, rows)
+    return sparse_dense_dot(indices, values, right, rows)
 
 
 @fold("SparseTensorDenseAdd")
-def _add_dense(operation: Operation, at: Any, values: Any, shape: Any, b: Any) -> Any:
+def _add_dense(at: Any, values: Any, shape: Any, b: Any) -> Array:
     x, found = checked(A.sparse(at, values, shape)), np.array(b)
     np.add.at(found, tuple(x.indices.T), x.values)
     return found
@@ -118,50 +122,42 @@ def _with_dense(operation: Operation, at: Any, values: Any, shape: Any, b: Any) 
 
 
 @fold("SparseReorder")
-def _reorder(operation: Operation, *parts: Any) -> list[Array]:
+def _reorder(*parts: Any) -> list[Array]:
     return A.ordered(checked(A.sparse(*parts))).parts()[:2]
 
 
 @fold("SparseReshape")
-def _reshape(operation: Operation, at: Any, shape: Any, new: Any) -> list[Array]:
-    sizes, wanted = np.asarray(shape, np.int64), np.array(new, np.int64)
-    count, rest = int(np.prod(sizes)), int(np.prod(wanted[wanted >= 0]))
-    if (wanted < 0).sum() > 1:
+def _reshape(at: Array, sizes: list[int], told: list[int]) -> list[Array]:
+    count = int(np.prod(sizes))
+    if sum(size < 0 for size in told) > 1:
         raise invalid("only one output dimension may be -1")
-    if (wanted < 0).any():
-        wanted[wanted < 0] = count // max(rest, 1)
-    if int(np.prod(wanted)) != count:
-        asked = int(np.prod(wanted))
+    wanted = reshaped(told, count)
+    if (asked := int(np.prod(wanted))) != count:
         raise invalid(
             f"Input to reshape is a tensor with {count} dense values, but the requested shape has"
-            f" {asked}. input_shape={sizes.tolist()} output_shape={wanted.tolist()}"
+            f" {asked}. input_shape={sizes} output_shape={wanted}"
         )
-    return [A.reshaped(np.asarray(at), sizes.tolist(), wanted.tolist()), wanted]
+    return [A.reshaped(at, sizes, wanted), np.array(wanted, np.int64)]
 
 
 @fold("SparseSlice")
-def _slice(
-    operation: Operation, at: Any, values: Any, shape: Any, start: Any, size: Any
-) -> list[Array]:
-    return A.cut(A.sparse(at, values, shape), np.asarray(start), np.asarray(size)).parts()
+def _slice(at: Any, values: Any, shape: Any, start: Array, size: Array) -> list[Array]:
+    return A.cut(A.sparse(at, values, shape), start, size).parts()
 
 
 @fold("SparseSliceGrad")
-def _slice_gradient(operation: Operation, g: Any, at: Any, start: Any, kept: Any) -> Array:
-    places = A.places_of(np.asarray(at), np.asarray(kept) + start)
-    return np.where(places >= 0, np.append(g, np.zeros(1, np.asarray(g).dtype))[places], 0).astype(
-        np.asarray(g).dtype
-    )
+def _slice_gradient(g: Array, at: Array, start: Array, kept: Array) -> Array:
+    return A.slopes_at(g, at, kept + start)
 
 
 @fold("SparseSplit")
-def _split(operation: Operation, axis: Any, at: Any, values: Any, shape: Any) -> list[Array]:
-    x, count = A.sparse(at, values, shape), operation.attribute("num_split")
-    if not 0 <= int(axis) < len(x.shape):
+def _split(axis: int, at: Any, values: Any, shape: Any, *, num_split: int) -> list[Array]:
+    x = A.sparse(at, values, shape)
+    if not 0 <= axis < len(x.shape):
         raise invalid(f"Input split_dim should be between 0 and rank ({len(x.shape)}), got {axis}")
-    if not 0 < count <= x.shape[int(axis)]:
-        raise invalid(f"Number of splits should be between 1 and {x.shape[int(axis)]}, not {count}")
-    parts = [part.parts() for part in A.split(x, int(axis), count)]
+    if not 0 < num_split <= x.shape[axis]:
+        raise invalid(f"Number of splits should be between 1 and {x.shape[axis]}, not {num_split}")
+    parts = [part.parts() for part in A.split(x, axis, num_split)]
     return [column for columns in zip(*parts, strict=True) for column in columns]
 
 
@@ -171,32 +167,29 @@ def sparse_inputs(values: tuple[Any, ...], count: int) -> list[A.Sparse]:
 
 
 @fold("SparseConcat")
-def _concat(operation: Operation, *values: Any) -> list[Array]:
-    parts = sparse_inputs(values, operation.attribute("N"))
-    axis = operation.attribute("concat_dim")
-    rank = len(parts[0].shape)
-    if not -rank <= axis < rank:
-        raise invalid(f"Concat dimension must be in range [{-rank}, {rank}), got {axis}")
-    if len({tuple(np.delete(part.shape, axis)) for part in parts}) > 1:
-        raise invalid(f"Concat shapes don't match but along {axis}: {[p.shape for p in parts]}")
-    return A.joined(parts, axis % rank).parts()
+def _concat(*values: Any, N: int, concat_dim: int) -> list[Array]:
+    parts = sparse_inputs(values, N)
+    rank, shapes = len(parts[0].shape), [part.shape for part in parts]
+    if not -rank <= concat_dim < rank:
+        raise invalid(f"Concat dimension must be in range [{-rank}, {rank}), got {concat_dim}")
+    if len({tuple(np.delete(shape, concat_dim)) for shape in shapes}) > 1:
+        raise invalid(f"Concat shapes don't match but along {concat_dim}: {shapes}")
+    return A.joined(parts, concat_dim % rank).parts()
 
 
 # Of two -----------------------------------------------------------------------------------------
 
 
 @fold("SparseAdd")
-def _add(operation: Operation, *values: Any) -> list[Array]:
+def _add(*values: Any) -> list[Array]:
     a, b = checked(A.sparse(*values[:3])), checked(A.sparse(*values[3:6]))
     same_shape(a, b)
     return A.total(a, b, values[6]).parts()
 
 
 @fold("SparseAddGrad")
-def _add_gradient(operation: Operation, g: Any, *rows: Any) -> list[Array]:
-    one, other, both = (np.asarray(each) for each in rows)
-    slopes = np.append(g, np.zeros(1, np.asarray(g).dtype))  # the last one for what is left out
-    return [slopes[A.places_of(each, both)] for each in (one, other)]
+def _add_gradient(g: Array, one: Array, other: Array, both: Array) -> list[Array]:
+    return [A.slopes_at(g, each, both) for each in (one, other)]
 
 
 @fold("SparseSparseMaximum SparseSparseMinimum")
@@ -211,18 +204,20 @@ def _either(operation: Operation, *values: Any) -> list[Array]:
 
 
 @fold("SparseReduceSum SparseReduceMax SparseReduceSumSparse SparseReduceMaxSparse")
-def _reduce(operation: Operation, *values: Any) -> Array | list[Array]:
+def _reduce(
+    operation: Operation, at: Any, values: Any, shape: Any, axes: list[int], *, keep_dims: bool
+) -> Array | list[Array]:
     function = np.maximum if "Max" in operation.type else np.add
-    axes, x = [int(axis) for axis in np.ravel(values[3])], checked(A.sparse(*values[:3]))
+    x = checked(A.sparse(at, values, shape))
     for axis in axes:
         if not -len(x.shape) <= axis < len(x.shape):
             raise invalid(f"Invalid reduction dimension {axis}, for input with {len(x.shape)}")
-    found = A.reduced(x, axes, operation.attribute("keep_dims"), function)
+    found = A.reduced(x, axes, keep_dims, function)
     return found.parts() if operation.type.endswith("Sparse") else A.dense(found)
 
 
 @fold("SparseSoftmax")
-def _softmax(operation: Operation, *parts: Any) -> Array:
+def _softmax(*parts: Any) -> Array:
     x = checked(A.sparse(*parts))
     if len(x.shape) < 2:
         raise invalid("Input should have rank >= 2")
@@ -233,24 +228,22 @@ def _softmax(operation: Operation, *parts: Any) -> Array:
 
 
 @fold("SparseFillEmptyRows")
-def _fill_rows(operation: Operation, at: Any, values: Any, shape: Any, default: Any) -> list[Array]:
+def _fill_rows(at: Any, values: Any, shape: Any, default: Array) -> list[Array]:
     x = A.sparse(at, values, shape)
     rows = x.indices[:, 0]
     if ((rows < 0) | (rows >= x.shape[0])).any():
         raise invalid(f"a row number of the indices isn't below {x.shape[0]}")
-    found = A.filled(x, np.asarray(default).item())
+    found = A.filled(x, default.item())
     return [found.whole.indices, found.whole.values, found.empty, found.places]
 
 
 @fold("SparseFillEmptyRowsGrad")
-def _fill_rows_gradient(operation: Operation, places: Any, g: Any) -> list[Array]:
-    slopes, at = np.asarray(g), np.asarray(places)
-    added = np.delete(slopes, at)
-    return [slopes[at], np.asarray(added.sum(), slopes.dtype)]
+def _fill_rows_gradient(places: Array, g: Array) -> list[Array]:
+    return [g[places], np.asarray(np.delete(g, places).sum(), g.dtype)]
 
 
-def _segments(data: Any, at: Any, segments: Any) -> tuple[Array, Array, Array]:
-    rows, places, ids = (np.asarray(each) for each in (data, at, segments))
+def _demand_segments(rows: Array, places: Array, ids: Array) -> None:
+    """Refuse numbers of segments that don't rise, and rows that aren't there."""
     if len(places) != len(ids):
         raise invalid("segment_ids and indices should have same size.")
     if (ids < 0).any():
@@ -262,7 +255,6 @@ def _segments(data: Any, at: Any, segments: Any) -> tuple[Array, Array, Array]:
         raise invalid(
             f"Bad: indices[{at_fault}] == {places[at_fault]} out of range [0, {len(rows)})"
         )
-    return rows, places, ids
 
 
 def _kind(operation: Operation) -> str:
@@ -273,20 +265,20 @@ def _kind(operation: Operation) -> str:
     "SparseSegmentSum SparseSegmentMean SparseSegmentSqrtN SparseSegmentSumWithNumSegments"
     " SparseSegmentMeanWithNumSegments SparseSegmentSqrtNWithNumSegments"
 )
-def _segment(operation: Operation, *values: Any) -> Array:
-    rows, places, ids = _segments(*values[:3])
-    count = int(values[3]) if len(values) > 3 else int(ids[-1]) + 1 if len(ids) else 0
+def _segment(operation: Operation, rows: Array, places: Array, ids: Array, *told: int) -> Array:
+    _demand_segments(rows, places, ids)
+    count = told[0] if told else int(ids[-1]) + 1 if len(ids) else 0
     if len(ids) and ids[-1] >= count:
         raise invalid("segment ids must be < num_segments")
     return A.segment_sums(rows[places], ids, count, _kind(operation))
 
 
 @fold("SparseSegmentMeanGrad SparseSegmentSqrtNGrad")
-def _segment_gradient(operation: Operation, g: Any, at: Any, segments: Any, count: Any) -> Array:
-    ids = np.asarray(segments)
+def _segment_gradient(
+    operation: Operation, g: Array, places: Array, ids: Array, count: int
+) -> Array:
     if ((ids < 0) | (ids >= len(g))).any():
         raise invalid(f"Segment id out of range [0, {len(g)}).")
-    places = np.asarray(at)
-    if ((places < 0) | (places >= int(count))).any():
-        raise invalid(f"Index out of range [0, {int(count)}).")
-    return A.segment_slopes(np.asarray(g), places, ids, int(count), _kind(operation))
+    if ((places < 0) | (places >= count)).any():
+        raise invalid(f"Index out of range [0, {count}).")
+    return A.segment_slopes(g, places, ids, count, _kind(operation))

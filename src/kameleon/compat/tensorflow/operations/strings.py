@@ -14,9 +14,8 @@ import numpy as np
 from ..arithmetic import hashes as H
 from ..failures import failure, invalid
 from ..graph import Operation
-from ..variables import Store
 from .table import fold, host
-from .values import dtype_of, plain, text, texts
+from .values import Kind, Texts, plain, scalar, text, texts
 
 Array = np.ndarray
 
@@ -70,8 +69,8 @@ def _length(operation: Operation, x: bytes) -> int:
 
 
 @fold("Substr")
-def _part(operation: Operation, x: Any, at: Any, size: Any) -> Array:
-    by_letters = operation.attribute("unit") == b"UTF8_CHAR"
+def _part(x: Texts, at: Array, size: Array, *, unit: bytes) -> Array:
+    by_letters = unit == b"UTF8_CHAR"
 
     def cut(one: bytes, start: int, count: int) -> bytes:
         parts: Any = letters_of(one) if by_letters else one
@@ -81,16 +80,15 @@ def _part(operation: Operation, x: Any, at: Any, size: Any) -> Array:
         found = parts[begin:] if count < 0 else parts[begin : begin + count]
         return b"".join(found) if by_letters else bytes(found)
 
-    return each(cut, texts(x), at, size)
+    return each(cut, x, at, size)
 
 
 # Numbers ----------------------------------------------------------------------------------------
 
 
 @fold("StringToNumber")
-def _numbers(operation: Operation, x: Any) -> Array:
-    kind = np.dtype(dtype_of(operation, "out_type"))
-    return each(lambda one: number_of(one, kind), texts(x), kind=str(kind))
+def _numbers(x: Texts, *, out_type: Kind) -> Array:
+    return each(lambda one: number_of(one, np.dtype(out_type)), x, kind=out_type)
 
 
 NUMBER = re.compile(rb"[+-]?(\d+\.?\d*([eE][+-]?\d+)?|\.\d+([eE][+-]?\d+)?|inf(inity)?|nan)", re.I)
@@ -116,15 +114,13 @@ def number_of(x: bytes, kind: np.dtype[Any]) -> Any:
 
 
 @fold("AsString")
-def _written(operation: Operation, x: Any) -> Array:
-    width = operation.attribute("width")
-    fill = operation.attribute("fill").decode()
+def _written(
+    given: Array, *, width: int, fill: str, precision: int, scientific: bool, shortest: bool
+) -> Array:
     form = f"%{fill}{width if width >= 0 else ''}"
-    given = np.asarray(x)
-    ways = [operation.attribute(way) for way in ("scientific", "shortest")]
-    if all(ways):
+    if scientific and shortest:
         raise invalid("Cannot select both scientific and shortest notation")
-    if any(ways) and given.dtype.kind in "biu":
+    if (scientific or shortest) and given.dtype.kind in "biu":
         about = f"scientific and shortest format not supported for datatype {given.dtype}"
         raise invalid(about)
     if given.dtype.kind == "b":
@@ -132,10 +128,8 @@ def _written(operation: Operation, x: Any) -> Array:
         return each(lambda one: (f"{form}s" % names[bool(one)].decode()).encode(), given)
     if given.dtype.kind in "iu":
         return each(lambda one: (f"{form}d" % int(one)).encode(), given)
-    precision = operation.attribute("precision")
     form += f".{precision}" if precision >= 0 else ""
-    letter = "g" if operation.attribute("shortest") else "f"
-    form += "e" if operation.attribute("scientific") else letter
+    form += "e" if scientific else "g" if shortest else "f"
     if given.dtype.kind == "c":
         return each(lambda one: f"({form},{form})".__mod__((one.real, one.imag)).encode(), given)
     return each(lambda one: (form % float(one)).encode(), given)
@@ -157,8 +151,7 @@ def _strong_bucket(operation: Operation, x: bytes) -> int:
 
 
 @fold("Fingerprint")
-def _fingerprints(operation: Operation, data: Any, method: Any) -> Array:
-    given = np.asarray(data)
+def _fingerprints(given: Array, method: Any) -> Array:
     rows = [b"".join(texts(row).flat) if given.dtype == object else row.tobytes() for row in given]
     words = [H.fingerprint(row).to_bytes(8, "little") for row in rows]
     return np.frombuffer(b"".join(words), np.uint8).reshape(len(rows), 8)
@@ -198,8 +191,8 @@ def _rewrite_of(told: bytes) -> str:
 
 
 @fold("RegexReplace StaticRegexReplace")
-def _replace(operation: Operation, x: Any, *given: Any) -> Array:
-    told = [texts(each).item() for each in given]
+def _replace(operation: Operation, x: Texts, *given: Texts) -> Array:
+    told = [each.item() for each in given]
     pattern, rewrite = told or (operation.attribute("pattern"), operation.attribute("rewrite"))
     found, new = pattern_of(pattern), _rewrite_of(rewrite)
     count = 0 if operation.attribute("replace_global") else 1  # 0: everywhere
@@ -208,36 +201,32 @@ def _replace(operation: Operation, x: Any, *given: Any) -> Array:
         given = one.decode("utf-8", "surrogateescape")
         return found.sub(new, given, count).encode("utf-8", "surrogateescape")
 
-    return each(replace, texts(x))
+    return each(replace, x)
 
 
 @fold("RegexFullMatch StaticRegexFullMatch")
-def _match(operation: Operation, x: Any, pattern: Any = None) -> Array:
-    told = operation.attribute("pattern") if pattern is None else texts(pattern).item()
-    found = pattern_of(told)
+def _match(operation: Operation, x: Texts, *given: Texts) -> Array:
+    found = pattern_of(given[0].item() if given else operation.attribute("pattern"))
 
     def matches(one: bytes) -> bool:
         return found.fullmatch(one.decode("utf-8", "surrogateescape")) is not None
 
-    return each(matches, texts(x), kind="bool")
+    return each(matches, x, kind="bool")
 
 
 # Joining ----------------------------------------------------------------------------------------
 
 
 @fold("StringJoin")
-def _join(operation: Operation, *parts: Any) -> Array:
-    given, separator = [texts(part) for part in parts], operation.attribute("separator") or b""
-    shapes = {part.shape for part in given if part.ndim}
+def _join(*parts: Texts, separator: bytes | None) -> Array:
+    shapes = {part.shape for part in parts if part.ndim}
     if len(shapes) > 1:
         raise invalid(f"Input shapes do not match: {' vs. '.join(map(str, sorted(shapes)))}")
-    return each(lambda *row: separator.join(row), *given)
+    return each(lambda *row: (separator or b"").join(row), *parts)
 
 
 @fold("ReduceJoin")
-def _reduce(operation: Operation, x: Any, axes: Any) -> Array:
-    given, separator = texts(x), operation.attribute("separator")
-    over = [int(axis) for axis in np.ravel(axes)]
+def _reduce(given: Texts, over: list[int], *, separator: bytes, keep_dims: bool) -> Array:
     if not over:
         return given
     for axis in over:
@@ -253,17 +242,15 @@ def _reduce(operation: Operation, x: Any, axes: Any) -> Array:
     found = np.empty(sizes, object)
     for at in np.ndindex(*sizes):
         found[at] = separator.join(rows[at])
-    if operation.attribute("keep_dims"):
+    if keep_dims:
         found = found.reshape([1 if axis in over else n for axis, n in enumerate(given.shape)])
     return found
 
 
 @fold("UnsortedSegmentJoin")
-def _join_segments(operation: Operation, x: Any, ids: Any, count: Any) -> Array:
-    places = np.asarray(ids)
-    given = texts(x).reshape(places.size, *np.shape(x)[places.ndim :])
-    separator, flat = operation.attribute("separator"), places.ravel()
-    found = np.empty((int(count), *given.shape[1:]), object)
+def _join_segments(x: Texts, places: Array, count: int, *, separator: bytes) -> Array:
+    given, flat = x.reshape(places.size, *x.shape[places.ndim :]), places.ravel()
+    found = np.empty((count, *given.shape[1:]), object)
     for at in np.ndindex(*found.shape):
         rows = np.flatnonzero(flat == at[0])
         found[at] = separator.join(given[(row, *at[1:])] for row in rows)
@@ -306,24 +293,20 @@ def _rows(x: Array, count: int, depth: int) -> str:
 
 
 @fold("StringFormat")
-def _format(operation: Operation, *values: Any) -> Array:
-    count, mark = operation.attribute("summarize"), operation.attribute("placeholder").decode()
-    parts = operation.attribute("template").decode().split(mark)
-    written = [shown(value, count) for value in values]
-    told = "".join(part + end for part, end in zip(parts, [*written, ""], strict=True))
-    return np.array(told.encode(), object)
+def _format(*values: Any, template: str, placeholder: str, summarize: int) -> Array:
+    written = [shown(value, summarize) for value in values]
+    parts = zip(template.split(placeholder), [*written, ""], strict=True)
+    return scalar("".join(part + end for part, end in parts))
 
 
 @host("PrintV2")
-def _print(store: Store, operation: Operation, x: Any) -> list[Any]:
-    told = text(x) + (operation.attribute("end") or b"").decode()
-    stream = operation.attribute("output_stream").decode()
-    if stream.startswith("file://"):
-        with open(stream.removeprefix("file://"), "a", encoding="utf-8") as file:
-            file.write(told)
-        return []
-    print(told, end="", file=sys.stdout if stream == "stdout" else sys.stderr, flush=True)
-    return []
+def _print(x: str, *, output_stream: str, end: str) -> None:
+    if output_stream.startswith("file://"):
+        with open(output_stream.removeprefix("file://"), "a", encoding="utf-8") as file:
+            print(x, end=end or "", file=file)
+    else:
+        stream = sys.stdout if output_stream == "stdout" else sys.stderr
+        print(x, end=end or "", file=stream, flush=True)
 
 
 # Of six bits ------------------------------------------------------------------------------------

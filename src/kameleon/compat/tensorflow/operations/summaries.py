@@ -18,7 +18,7 @@ from ..resources.base import Resource
 from ..variables import Store
 from .keeping import keeps, on_handles
 from .table import host
-from .values import text, texts
+from .values import scalar, text, texts
 
 Maker = TypeVar("Maker", bound=Callable[..., bytes])
 
@@ -33,14 +33,12 @@ def _summed(*names: str, written: str = "") -> Callable[[Maker], Maker]:
 
     def add(make: Maker) -> Maker:
         @host(*names)
-        def give(store: Store, operation: Operation, *values: Any) -> np.ndarray:
-            return np.array(make(operation, *values), object)
+        def give(operation: Operation, *values: Any) -> np.ndarray:
+            return scalar(make(operation, *values))
 
         @host(written)
-        def write(
-            store: Store, operation: Operation, writer: SummaryWriter, step: Any, *values: Any
-        ) -> list[Any]:
-            return writer.write(step, summary=make(operation, *values))
+        def write(operation: Operation, writer: SummaryWriter, step: Any, *values: Any) -> None:
+            writer.write(step, summary=make(operation, *values))
 
         return make
 
@@ -139,7 +137,7 @@ class SummaryWriter(Resource):
         self.most, self.seconds = 0, 0.0
         self._waiting, self._flushed = 0, time.monotonic()
 
-    def write(self, step: Any, **content: bytes) -> list[Any]:
+    def write(self, step: Any, **content: bytes) -> None:
         """Write an event of a step."""
         if self.file is None:
             raise failure("NOT_FOUND", "Resource of a summary writer does not exist.")
@@ -148,7 +146,6 @@ class SummaryWriter(Resource):
         self._waiting += 1
         if self._waiting > self.most or time.monotonic() - self._flushed > self.seconds:
             self.flush()
-        return []
 
     def flush(self) -> None:
         """See that others can read what has been written."""
@@ -169,16 +166,12 @@ def _writer(store: Store, operation: Operation) -> SummaryWriter:
 
 
 @host("CreateSummaryFileWriter")
-def _create(
-    store: Store, operation: Operation, writer: SummaryWriter, folder: Any, most: Any, often: Any,
-    suffix: Any,
-) -> list[Any]:  # fmt: skip
+def _create(writer: SummaryWriter, folder: str, most: int, often: int, suffix: str) -> None:
     if writer.file is None:
-        os.makedirs(text(folder), exist_ok=True)
-        writer.file = EventFile(os.path.join(text(folder), "events"), text(suffix))
+        os.makedirs(folder, exist_ok=True)
+        writer.file = EventFile(os.path.join(folder, "events"), suffix)
         writer.file.begin()
-        writer.most, writer.seconds = int(most), float(often) / 1000
-    return []
+        writer.most, writer.seconds = most, often / 1000
 
 
 on_handles({

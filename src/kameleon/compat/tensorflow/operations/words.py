@@ -13,7 +13,7 @@ from ..graph import Operation
 from .sequences import of_batch
 from .strings import each
 from .table import fold
-from .values import dtype_of, objects, texts
+from .values import Kind, Texts, objects
 
 Array = np.ndarray
 
@@ -22,34 +22,32 @@ Array = np.ndarray
 
 
 @fold("StringSplit")
-def _split(operation: Operation, x: Any, delimiter: Any) -> list[Array]:
+def _split(x: Texts, delimiter: Texts, *, skip_empty: bool) -> list[Array]:
     """At each byte of the delimiter; between all bytes, if it's empty."""
-    told, skip = texts(delimiter).item(), operation.attribute("skip_empty")
-    rows = []
-    for one in texts(x):
+    told, rows = delimiter.item(), []
+    for one in x:
         if not told:
             parts = [one[at : at + 1] for at in range(len(one))]
         else:
             parts = re.split(b"[" + re.escape(told) + b"]", one)
-        rows.append([part for part in parts if part] if skip else parts if one else [])
+        rows.append([part for part in parts if part] if skip_empty else parts if one else [])
     return of_batch(rows, "object").parts()
 
 
 @fold("StringSplitV2")
-def _split_at(operation: Operation, x: Any, separator: Any) -> list[Array]:
+def _split_at(x: Texts, separator: Texts, *, maxsplit: int) -> list[Array]:
     """As Python does it."""
-    told, most = texts(separator).item() or None, operation.attribute("maxsplit")
-    return of_batch([one.split(told, most) for one in texts(x)], "object").parts()
+    told = separator.item() or None
+    return of_batch([one.split(told, maxsplit) for one in x], "object").parts()
 
 
 @fold("StringNGrams")
-def _ngrams(operation: Operation, data: Any, splits: Any) -> list[Array]:
-    rows, ends = [], np.asarray(splits)
+def _ngrams(operation: Operation, data: Texts, ends: Array) -> list[Array]:
     for end in ends.tolist():
-        if not 0 <= end <= np.size(data):
-            raise invalid(f"Invalid split value {end}, must be in [0,{np.size(data)}]")
-    for begin, end in itertools.pairwise(ends):
-        rows.append(_grams(operation, list(texts(data)[begin:end])))
+        if not 0 <= end <= data.size:
+            raise invalid(f"Invalid split value {end}, must be in [0,{data.size}]")
+    pairs = itertools.pairwise(ends)
+    rows = [_grams(operation, list(data[begin:end])) for begin, end in pairs]
     counts = np.cumsum([0, *map(len, rows)]).astype(ends.dtype)
     return [objects([gram for row in rows for gram in row]), counts]
 
@@ -77,9 +75,8 @@ def _decoded(operation: Operation, x: bytes, encoding: str) -> str:
     """The characters of a string; what is malformed is replaced, left out, or an error."""
     errors = operation.attribute("errors")
     handled = {b"strict": "strict", b"replace": "replace", b"ignore": "ignore"}[errors]
-    name = {"UTF-16-BE": "utf-16-be", "UTF-32-BE": "utf-32-be"}.get(encoding, encoding)
     try:
-        found = x.decode(name, handled)
+        found = x.decode(encoding, handled)
     except UnicodeDecodeError:
         raise invalid(f"Invalid formatting on input string: {x!r}") from None
     except LookupError:
@@ -92,14 +89,12 @@ def _decoded(operation: Operation, x: bytes, encoding: str) -> str:
 
 
 @fold("UnicodeDecode UnicodeDecodeWithOffsets")
-def _decode(operation: Operation, x: Any) -> list[Array]:
-    encoding = operation.attribute("input_encoding").decode()
-    rows = [_decoded(operation, one, encoding) for one in texts(x).ravel()]
-    kind = dtype_of(operation, "Tsplits")
-    splits = np.cumsum([0, *map(len, rows)]).astype(kind)
+def _decode(operation: Operation, x: Texts, *, input_encoding: str, Tsplits: Kind) -> list[Array]:
+    rows = [_decoded(operation, one, input_encoding) for one in x.ravel()]
+    splits = np.cumsum([0, *map(len, rows)]).astype(Tsplits)
     found = [splits, np.array([ord(letter) for row in rows for letter in row], np.int32)]
     if operation.type.endswith("Offsets"):
-        wide = {"UTF-8": "utf-8", "UTF-16-BE": "utf-16-be"}.get(encoding, "utf-32-be")
+        wide = {"UTF-8": "utf-8", "UTF-16-BE": "utf-16-be"}.get(input_encoding, "utf-32-be")
         sizes = [[len(letter.encode(wide)) for letter in row] for row in rows]
         starts = [np.cumsum([0, *row])[:-1] for row in sizes]
         found.append(np.concatenate([np.zeros(0), *starts]).astype(np.int64))
@@ -107,12 +102,10 @@ def _decode(operation: Operation, x: Any) -> list[Array]:
 
 
 @fold("UnicodeEncode")
-def _encode(operation: Operation, letters: Any, splits: Any) -> Array:
-    encoding = operation.attribute("output_encoding").decode()
-    numbers, ends, rows = np.asarray(letters), np.asarray(splits), []
-    for begin, end in itertools.pairwise(ends):
-        rows.append("".join(filter(None, map(_letter(operation), numbers[begin:end]))))
-    return objects([row.encode(encoding.lower()) for row in rows])
+def _encode(operation: Operation, letters: Array, ends: Array, *, output_encoding: str) -> Array:
+    letter, pairs = _letter(operation), itertools.pairwise(ends)
+    rows = ["".join(map(letter, letters[begin:end])) for begin, end in pairs]
+    return objects([row.encode(output_encoding.lower()) for row in rows])
 
 
 def _letter(operation: Operation) -> Any:
@@ -129,7 +122,8 @@ def _letter(operation: Operation) -> Any:
 
 
 @fold("UnicodeTranscode")
-def _transcode(operation: Operation, x: Any) -> Array:
-    encoding = operation.attribute("input_encoding").decode()
-    to = operation.attribute("output_encoding").decode().lower()
-    return each(lambda one: _decoded(operation, one, encoding).encode(to), texts(x))
+def _transcode(
+    operation: Operation, x: Texts, *, input_encoding: str, output_encoding: str
+) -> Array:
+    to = output_encoding.lower()
+    return each(lambda one: _decoded(operation, one, input_encoding).encode(to), x)
