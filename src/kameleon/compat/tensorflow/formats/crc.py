@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 
 _POLYNOMIAL, _LANES = 0x82F63B78, 4096
@@ -16,7 +18,6 @@ def _table() -> np.ndarray:
 
 
 _TABLE = _table()
-_PAIRS: list[np.ndarray] = []  # the table of two bytes, once it's needed
 _NUMBERS = _TABLE.tolist()
 _BITS = np.arange(32, dtype=np.uint32)
 
@@ -40,22 +41,13 @@ def masked(value: int) -> int:
     return ((value >> 15 | value << 17) + _MASK) & _ALL
 
 
-def unmasked(value: int) -> int:
-    """The checksum that a file holds.
-
-    >>> unmasked(masked(12345))
-    12345
-    """
-    turned = (value - _MASK) & _ALL
-    return (turned >> 17 | turned << 15) & _ALL
-
-
+@cache
 def _pairs() -> np.ndarray:
-    if not _PAIRS:
-        both = np.arange(65536, dtype=np.uint32)
-        once = _TABLE[both & 255] ^ both >> np.uint32(8)
-        _PAIRS.append(_TABLE[once & 255] ^ once >> np.uint32(8))
-    return _PAIRS[0]
+    """The table of two bytes."""
+    both = np.arange(65536, dtype=np.uint32)
+    once = _TABLE[both & 255] ^ both >> np.uint32(8)
+    found: np.ndarray = _TABLE[once & 255] ^ once >> np.uint32(8)
+    return found
 
 
 def _of_lanes(data: bytes | memoryview, state: int) -> tuple[int, int]:

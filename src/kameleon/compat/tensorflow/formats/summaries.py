@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import struct
+import io
 import sys
+import wave
 from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any
@@ -101,22 +102,30 @@ def sounds(tag: bytes, batch: np.ndarray, rate: float, most: int) -> bytes:
         frames, channels = each.shape
         content = message("Summary.Audio")(
             sample_rate=rate, num_channels=channels, length_frames=frames,
-            encoded_audio_string=wav(each, int(rate)), content_type="audio/wav",
+            encoded_audio_string=wav(_away(each.astype(np.float32) * np.float32(32768)), int(rate)),
+            content_type="audio/wav",
         )  # fmt: skip
         values.append({"tag": label, "audio": content})
     return _summary(*values)
 
 
+def _away(x: np.ndarray) -> np.ndarray:
+    """Whole numbers, halves rounded away from 0."""
+    found: np.ndarray = np.trunc(x + np.copysign(np.float32(0.5), x))
+    return found
+
+
 def wav(sound: np.ndarray, rate: int) -> bytes:
-    """A sound (frames, channels) of numbers between -1 and 1 in WAV format."""
-    scaled = sound.astype(np.float32) * np.float32(32768)
-    whole = np.trunc(scaled + np.copysign(np.float32(0.5), scaled))
-    data = np.clip(whole, -32768, 32767).astype("<i2").tobytes()
-    channels = sound.shape[1]
-    head = struct.pack("<HHIIHH", 1, channels, rate, 2 * channels * rate, 2 * channels, 16)
-    content = b"WAVEfmt " + struct.pack("<I", len(head)) + head
-    content += b"data" + struct.pack("<I", len(data)) + bytes(data)
-    return b"".join([b"RIFF", struct.pack("<I", len(content)), content])
+    """A sound (frames, channels) of whole numbers of 16 bits, and what's nearest to others, in WAV
+    format.
+    """
+    into = io.BytesIO()
+    with wave.Wave_write(into) as file:
+        file.setnchannels(sound.shape[1])
+        file.setsampwidth(2)
+        file.setframerate(rate)
+        file.writeframes(np.clip(sound, -32768, 32767).astype("<i2").tobytes())
+    return into.getvalue()
 
 
 # Tensors ----------------------------------------------------------------------------------------

@@ -8,9 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from ..failures import failure
+from ..failures import invalid
+from ..formats.summaries import wav
 from ..shapes.pictures import transformed
 from .table import fold, host
+from .values import scalar
 
 Array = np.ndarray
 FLOOR = 1e-12  # of a band's energy
@@ -23,10 +25,9 @@ def _decode(contents: Array, *, desired_channels: int, desired_samples: int) -> 
             count, channels, rate = file.getnframes(), file.getnchannels(), file.getframerate()
             width, data = file.getsampwidth(), file.readframes(count)
     except (wave.Error, EOFError) as error:
-        raise failure("INVALID_ARGUMENT", f"not a WAV file: {error}") from error
+        raise invalid(f"not a WAV file: {error}") from error
     if width != 2:
-        message = f"Can only read 16-bit WAV files, but received {8 * width}"
-        raise failure("INVALID_ARGUMENT", message)
+        raise invalid(f"Can only read 16-bit WAV files, but received {8 * width}")
     samples = np.frombuffer(data, "<i2").reshape(-1, channels).astype(np.float32) / 32768
     more = max(desired_channels - channels, 0)
     samples = np.pad(samples, ((0, 0), (0, more)), "edge")  # the last one again
@@ -40,15 +41,8 @@ def _decode(contents: Array, *, desired_channels: int, desired_samples: int) -> 
 @host("EncodeWav")
 def _encode(samples: Array, rate: int) -> Array:
     if samples.ndim != 2:
-        raise failure("INVALID_ARGUMENT", f"audio must be 2-dimensional but got {samples.shape}")
-    whole = np.clip(np.round(samples * 32768), -32768, 32767).astype("<i2")
-    into = io.BytesIO()
-    with wave.Wave_write(into) as file:
-        file.setnchannels(samples.shape[1])
-        file.setsampwidth(2)
-        file.setframerate(rate)
-        file.writeframes(whole.tobytes())
-    return np.array(into.getvalue(), object)
+        raise invalid(f"audio must be 2-dimensional but got {samples.shape}")
+    return scalar(wav(np.round(samples * 32768), rate))
 
 
 @fold("AudioSpectrogram")
