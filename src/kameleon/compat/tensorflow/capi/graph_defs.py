@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
-from ..failures import failure
+from ..failures import failure, invalid
 from ..graph import Graph, Operation, Value, add_definition, messages
 from ..walks import in_order
 from .constants import CONSTANTS
 from .exports import as_text, constantly, export
-from .graphs import Output, finish, output, replace_input
+from .graphs import finish, output, replace_input
 
 
 class Buffer:
@@ -127,39 +127,27 @@ constantly(
 )
 
 
-@export("TF_ImportGraphDefOptionsSetPrefix")
-def _set_prefix(options: Import, prefix: str | bytes) -> None:
-    options.prefix = as_text(prefix)
-
-
-@export("TF_ImportGraphDefOptionsAddInputMapping")
-def _map_input(options: Import, name: str | bytes, index: int, given: Output) -> None:
-    options.values[as_text(name), index] = given.value
-
-
-@export("TF_ImportGraphDefOptionsRemapControlDependency")
-def _map_control(options: Import, name: str | bytes, operation: Operation) -> None:
-    options.controls[as_text(name)] = operation
-
-
-@export("TF_ImportGraphDefOptionsAddReturnOutput")
-def _want_output(options: Import, name: str | bytes, index: int) -> None:
-    options.wanted.append((as_text(name), index))
-
-
-@export("TF_ImportGraphDefOptionsAddReturnOperation")
-def _want_operation(options: Import, name: str | bytes) -> None:
-    options.wanted_operations.append(as_text(name))
-
-
-@export("TF_ImportGraphDefResultsReturnOutputs")
-def _wanted_outputs(options: Import) -> list[Output]:
-    return [output(*options.value(*wanted)) for wanted in options.wanted]
-
-
-@export("TF_ImportGraphDefResultsReturnOperations")
-def _wanted_operations(options: Import) -> list[Operation]:
-    return [options.made[name] for name in options.wanted_operations]
+export("TF_ImportGraphDefOptionsSetPrefix")(
+    lambda options, prefix: setattr(options, "prefix", as_text(prefix))
+)
+export("TF_ImportGraphDefOptionsAddInputMapping")(
+    lambda options, name, index, given: options.values.update({(as_text(name), index): given.value})
+)
+export("TF_ImportGraphDefOptionsRemapControlDependency")(
+    lambda options, name, operation: options.controls.update({as_text(name): operation})
+)
+export("TF_ImportGraphDefOptionsAddReturnOutput")(
+    lambda options, name, index: options.wanted.append((as_text(name), index))
+)
+export("TF_ImportGraphDefOptionsAddReturnOperation")(
+    lambda options, name: options.wanted_operations.append(as_text(name))
+)
+export("TF_ImportGraphDefResultsReturnOutputs")(
+    lambda options: [output(*options.value(*wanted)) for wanted in options.wanted]
+)
+export("TF_ImportGraphDefResultsReturnOperations")(
+    lambda options: [options.made[name] for name in options.wanted_operations]
+)
 
 
 @export("TF_ImportGraphDefResultsMissingUnusedInputMappings_wrapper")
@@ -203,12 +191,10 @@ def _take_versions(ours: Any, theirs: Any) -> None:
         message = (
             f"GraphDef min consumer version {theirs.min_consumer} above current version {today}"
         )
-        raise failure(
-            "INVALID_ARGUMENT", f"{message} for TensorFlow 1.15.5.  Please upgrade TensorFlow."
-        )
+        raise invalid(f"{message} for TensorFlow 1.15.5.  Please upgrade TensorFlow.")
     if today in theirs.bad_consumers:
         message = f"GraphDef disallows consumer version {today}.  Please upgrade TensorFlow"
-        raise failure("INVALID_ARGUMENT", f"{message}: this version is likely buggy.")
+        raise invalid(f"{message}: this version is likely buggy.")
     ours.producer = min(ours.producer, theirs.producer)
     ours.min_consumer = max(ours.min_consumer, theirs.min_consumer)
     ours.bad_consumers[:] = sorted({*ours.bad_consumers, *theirs.bad_consumers})
@@ -256,7 +242,7 @@ def _connect(
         operation.inputs.append(options.value(name, index))
         return
     if not operation.inputs:
-        raise failure("INVALID_ARGUMENT", f"Node '{operation.name}': Unknown input node '{text}'")
+        raise invalid(f"Node '{operation.name}': Unknown input node '{text}'")
     loops.append((operation, len(operation.inputs), name, index))
     operation.inputs.append(operation.inputs[0])
 

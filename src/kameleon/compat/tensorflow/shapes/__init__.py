@@ -11,14 +11,13 @@ A type without a shape function has outputs of unknown rank.
 
 from __future__ import annotations
 
-from ..failures import failure
-from ..graph import Operation, Shape
+from ..failures import invalid
+from ..graph import Operation, Shape, shape_text
 from . import (  # noqa: F401
     arrays,
     diagonals,
     elementwise,
     lists,
-    matrices,
     networks,
     pictures,
     places,
@@ -48,16 +47,9 @@ def infer(operation: Operation) -> list[Shape]:
     try:
         found = rule(operation, given)
     except ShapeMismatchError as error:
-        shown = ", ".join(_text(shape) for shape in given)
-        message = (
+        shown = ", ".join(map(shape_text, given))
+        raise invalid(
             f"{error} for '{operation.name}' (op: '{operation.type}') with input shapes: {shown}."
-        )
-        raise failure("INVALID_ARGUMENT", message) from None
+        ) from None
     shapes: list[Shape] = found if isinstance(found, list) else [found]
     return (shapes + [None] * count)[:count]
-
-
-def _text(shape: Shape) -> str:
-    if shape is None:
-        return "<unknown>"
-    return f"[{','.join('?' if size < 0 else str(size) for size in shape)}]"

@@ -20,6 +20,7 @@ from .rules import (
     axis_of,
     divided,
     exactly,
+    is_channels_last,
     merged,
     product,
     rank_of,
@@ -41,6 +42,10 @@ table(
     Multinomial StatelessMultinomial : (b,?) =n -> (b,n)
     Shape : x -> (#x)
     BroadcastGradientArgs : (?) (?) -> (?) (?)
+    Placeholder PlaceholderWithDefault VariableV2 Variable TemporaryVariable AccumulateNV2
+        : -> @shape
+    EnsureShape : @shape -> @shape
+    SpaceToDepth : ~(b,h,w,c) -> ~(b,h/@block_size,w/@block_size,c*@block_size*@block_size)
     """
 )
 
@@ -48,12 +53,6 @@ table(
 @shape_of("Const")
 def _const(operation: Operation, given: list[Shape]) -> Shape:
     return shape_of_message(operation.attribute("value").tensor_shape)
-
-
-@shape_of("Placeholder PlaceholderWithDefault VariableV2 Variable TemporaryVariable AccumulateNV2")
-def _told(operation: Operation, given: list[Shape]) -> Shape:
-    found: Shape = operation.attribute("shape")
-    return found
 
 
 @shape_of("Fill")
@@ -396,11 +395,6 @@ def _bitcast(operation: Operation, given: list[Shape]) -> Shape:
     return shape[:-1]
 
 
-@shape_of("EnsureShape")
-def _ensure(operation: Operation, given: list[Shape]) -> Shape:
-    return merged(given[0], operation.attribute("shape"))
-
-
 @shape_of("SpaceToBatchND BatchToSpaceND")
 def _blocks_nd(operation: Operation, given: list[Shape]) -> Shape:
     sides, edges, shape = value_at(operation, 1), value_at(operation, 2), given[0]
@@ -452,15 +446,10 @@ def blocks_of_batches(
     return (batch, *space, *shape[count + 1 :])
 
 
-@shape_of("SpaceToDepth DepthToSpace")
-def _blocks_of_channels(operation: Operation, given: list[Shape]) -> Shape:
+@shape_of("DepthToSpace")
+def _space_of_channels(operation: Operation, given: list[Shape]) -> Shape:
     side, shape = operation.attribute("block_size"), with_rank(given[0], 4)
-    last = operation.attribute("data_format") == b"NHWC"
+    last = is_channels_last(operation)
     batch, rows, columns, depth = shape if last else (shape[0], *shape[2:], shape[1])
-    if operation.type == "DepthToSpace":
-        rows, columns = product((rows, side)), product((columns, side))
-        depth = divided(depth, side * side)
-    else:
-        rows, columns = divided(rows, side), divided(columns, side)
-        depth = product((depth, side * side))
-    return (batch, rows, columns, depth) if last else (batch, depth, rows, columns)
+    space, depth = (product((rows, side)), product((columns, side))), divided(depth, side * side)
+    return (batch, *space, depth) if last else (batch, depth, *space)

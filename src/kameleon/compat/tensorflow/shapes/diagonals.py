@@ -1,4 +1,6 @@
-"""Shapes of matrices by their diagonals, and of what keeps or joins rows by older types."""
+"""Shapes of matrices by their diagonals, of their factors, inverses and functions, and of what
+keeps or joins rows by older types.
+"""
 
 from __future__ import annotations
 
@@ -19,6 +21,26 @@ table(
     DataFormatDimMap DataFormatVecPermute : x -> x
     StridedSliceGrad Empty : =(*s) -> (*s)
     CompareAndBitpack : (*b,n) () -> (*b,n/8)
+
+    Cholesky BatchCholesky CholeskyGrad BatchCholeskyGrad MatrixInverse BatchMatrixInverse
+        MatrixExponential MatrixLogarithm MatrixSquareRoot : (*b,n,n) -> (*b,n,n)
+    MatrixDeterminant BatchMatrixDeterminant : (*b,n,n) -> (*b)
+    LogMatrixDeterminant : (*b,n,n) -> (*b) (*b)
+    MatrixSolve BatchMatrixSolve MatrixTriangularSolve BatchMatrixTriangularSolve :
+        (*b,n,n) (*b,n,k) -> (*b,n,k)
+    MatrixSolveLs BatchMatrixSolveLs : (*b,m,n) (*b,m,k) () -> (*b,n,k)
+    TridiagonalSolve : (*b,3,n) x:(*b,n,?) -> x
+    TridiagonalMatMul : (*b,1,n) (*b,1,n) (*b,1,n) x:(*b,n,?) -> x
+    SelfAdjointEig BatchSelfAdjointEig : (*b,n,n) -> (*b,n+1,n)
+    SelfAdjointEigV2 BatchSelfAdjointEigV2 :
+        (*b,n,n) -> (*b,n) (*b,n,n) if compute_v else (*b,n) (0)
+    Lu : (*b,n,n) -> (*b,n,n) (*b,n)
+    Qr : (*b,m,n) -> (*b,m,m) (*b,m,n) if full_matrices
+        else (*b,m,min(m,n)) (*b,min(m,n),n)
+    Svd BatchSvd : (*b,m,n) -> (*b,min(m,n)) (0) (0) if not compute_uv
+        else (*b,min(m,n)) (*b,m,m) (*b,n,n) if full_matrices
+        else (*b,min(m,n)) (*b,m,min(m,n)) (*b,n,min(m,n))
+    Cross : x:(*b,3) x:(*b,3) -> x
     """
 )
 

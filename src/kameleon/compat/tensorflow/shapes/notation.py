@@ -19,8 +19,8 @@ computed, from left to right: `4*n`, `n+1`, `n//4`; `n/8` demands that nothing r
 is the smaller one, `#x` the rank of a shape, `x|y` the shape that `x` and `y` are broadcast to.
 `(n)*3` are three outputs.
 
-On both sides `@k` is a number that the attribute `k` holds, and `~(b,h,w,c)` a shape whose last
-size, of the channels, is the second one where `data_format` says so.
+On both sides `@k` is a number, or a shape, that the attribute `k` holds, and `~(b,h,w,c)` a shape
+whose last size, of the channels, is the second one where `data_format` says so.
 
     x -> x if flag else (n)
     x x -> x if not flag else ? x -> x
