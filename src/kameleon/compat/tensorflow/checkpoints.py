@@ -13,6 +13,7 @@ from .failures import failure, refused
 from .formats.bundles import Bundle
 from .formats.older import OldCheckpoint
 from .formats.tables import DamagedError
+from .graph import shape_text
 
 Checkpoint = Bundle | OldCheckpoint
 
@@ -52,8 +53,7 @@ def described(checkpoint: Checkpoint) -> str:
     lines = []
     for name in checkpoint.names():
         entry = checkpoint.entry(name)
-        sizes = ",".join(map(str, entry.shape))
-        lines.append(f"{name} ({enumerated(entry.dtype)}) [{sizes}]\n")
+        lines.append(f"{name} ({enumerated(entry.dtype)}) {shape_text(entry.shape)}\n")
     return "".join(lines)
 
 

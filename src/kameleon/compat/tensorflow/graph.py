@@ -165,6 +165,17 @@ def shape_of(message: Any) -> Shape:
     return None if message.unknown_rank else tuple(dim.size for dim in message.dim)
 
 
+def shape_text(shape: Shape) -> str:
+    """A shape as messages show it.
+
+    >>> shape_text((2, -1)), shape_text(None)
+    ('[2,?]', '<unknown>')
+    """
+    if shape is None:
+        return "<unknown>"
+    return f"[{','.join('?' if size < 0 else str(size) for size in shape)}]"
+
+
 def shape_message(kind: Any, shape: Shape) -> Any:
     """A shape as a message of the class TensorShapeProto."""
     if shape is None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..failures import failure
+from ..failures import invalid
 from ..resources.philox import Philox
 
 Array = np.ndarray
@@ -100,7 +100,7 @@ def _integers(numbers: Philox, count: int, dtype: str, low: Any = None, high: An
         return given.ravel()
     span = int(high) - int(low)
     if span <= 0:
-        raise failure("INVALID_ARGUMENT", f"Need minval < maxval, got {int(low)} >= {int(high)}")
+        raise invalid(f"Need minval < maxval, got {int(low)} >= {int(high)}")
     found: Array = (given.ravel() % given.dtype.type(span)).astype(dtype)
     moved: Array = found + np.dtype(dtype).type(int(low))
     return moved

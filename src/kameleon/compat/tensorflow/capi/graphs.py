@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .. import shapes
-from ..failures import failure
+from ..failures import failure, invalid
 from ..graph import Graph, Operation, Shape, Value, definitions, messages, shape_message, types_of
 from ..shapes import ShapeMismatchError, known_value, merged
 from ..shapes.handles import behind, message
@@ -79,8 +79,7 @@ def finish(operation: Operation) -> Operation:
     if definition is None:
         raise failure("NOT_FOUND", f"Op type not registered '{operation.type}'")
     if operation.name in graph.by_name:
-        message = f"Duplicate node name in graph: '{operation.name}'"
-        raise failure("INVALID_ARGUMENT", message)
+        raise invalid(f"Duplicate node name in graph: '{operation.name}'")
     operation.define(definition)
     operation.types = types_of(operation, definition.output_arg)
     operation.shapes = shapes.infer(operation)
@@ -123,8 +122,7 @@ def _input_type(given: Output) -> int:
 @export("TF_OperationGetAttrValueProto")
 def _attribute(operation: Operation, name: str, buffer: Any) -> None:
     if name not in operation.attributes:
-        message = f"Operation '{operation.name}' has no attr named '{name}'."
-        raise failure("INVALID_ARGUMENT", message)
+        raise invalid(f"Operation '{operation.name}' has no attr named '{name}'.")
     buffer.data = operation.attributes[name].SerializeToString()
 
 
@@ -219,7 +217,7 @@ def _set_shape(graph: Graph, given: Output, sizes: Sequence[int], is_unknown: bo
     try:
         found = merged(given.oper.shapes[given.index], tuple(sizes))
     except ShapeMismatchError as error:
-        raise failure("INVALID_ARGUMENT", str(error)) from None
+        raise invalid(str(error)) from None
     given.oper.shapes[given.index] = found
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..capi.exports import as_text, export
 from ..capi.nests import is_resource_variable
-from ..failures import UNFIT, failure, is_failure
+from ..failures import UNFIT, failure, invalid, is_failure
 from . import tapes
 from .context import RAISED
 from .conversion import as_array
@@ -67,7 +67,7 @@ def _failed(
 
     if isinstance(error, (KameleonError, *UNFIT)) and not is_failure(error):
         mismatch = None if kernel is None else kernel.mismatch(inputs)
-        error = mismatch or failure("INVALID_ARGUMENT", str(error))
+        error = mismatch or invalid(str(error))
     if not is_failure(error):
         return error
     found: Any = error

@@ -12,7 +12,7 @@ from kameleon import backend as K
 from kameleon.graph.ir.node import Tensor as Node
 
 from ..dtypes import HANDLES, enumerated, shown
-from ..failures import failure, is_failure
+from ..failures import failure, invalid, is_failure
 from ..graph import Graph, Operation, Shape, definitions, types_of
 from ..lowering import Lowering
 from ..operations import table
@@ -164,11 +164,10 @@ class Kernel:
         expected = types_of(made, made.definition.input_arg)
         for place, (one, other) in enumerate(zip(expected, numbers, strict=False)):
             if one != other:
-                message = (
+                raise invalid(
                     f"cannot compute {made.type} as input #{place}(zero-based) was expected to be a"
                     f" {shown(one)} tensor but is a {shown(other)} tensor"
                 )
-                raise failure("INVALID_ARGUMENT", message)
 
     def _chosen(self) -> Callable[[list[Any]], list[Any]]:
         made = self.operation

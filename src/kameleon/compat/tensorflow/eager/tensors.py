@@ -10,7 +10,7 @@ import numpy as np
 from ..capi.constants import DEVICE
 from ..capi.exports import export
 from ..dtypes import HANDLES, NUMBERS, name_of
-from ..failures import failure
+from ..failures import invalid
 from .conversion import as_array, texts
 
 _numbers = itertools.count()
@@ -44,8 +44,7 @@ def begin(base: Any) -> type:
         def _numpy(self) -> Any:
             if self._number in HANDLES:
                 kind = name_of(self._number)
-                message = f"Cannot convert a Tensor of dtype {kind} to a NumPy array."
-                raise failure("INVALID_ARGUMENT", message)
+                raise invalid(f"Cannot convert a Tensor of dtype {kind} to a NumPy array.")
             return self._value if self._value.ndim else self._value[()]
 
         def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..arithmetic import boxes as B
-from ..failures import failure
+from ..failures import invalid
 from ..graph import Operation
 from ..variables import Store
 from .table import fold, host
@@ -26,7 +26,7 @@ def _best(operation: Operation, boxes: Array, scores: Array, most: int, *limits:
     least = limits[1] if len(limits) > 1 else np.finfo(scores.dtype).min
     sigma = float(limits[2]) if len(limits) > 2 else 0.0
     if most < 0 or not 0 <= float(threshold) <= 1 or sigma < 0:
-        raise failure("INVALID_ARGUMENT", f"{most} boxes, overlaps {threshold}, sigma {sigma}")
+        raise invalid(f"{most} boxes, overlaps {threshold}, sigma {sigma}")
     is_table = operation.type.endswith("Overlaps")
     shares = (lambda one, others: boxes[one, others]) if is_table else B.shares_of(boxes)
     found, gained = B.best(shares, scores, most, float(threshold), float(least), sigma)
@@ -44,10 +44,9 @@ fold("CombinedNonMaxSuppression")(B.best_of_classes)
 def _matched(distances: Array, counts: list[int], *, top_k: int) -> list[Array]:
     rows, valid = len(distances), counts[0]
     if valid > rows:
-        message = (
+        raise invalid(
             f"There should be at least {valid} rows in distance_mat, but only got {rows} rows."
         )
-        raise failure("INVALID_ARGUMENT", message)
     valid = rows if valid < 0 else valid
     return B.matched(distances, valid, top_k if top_k > 0 else valid)
 
@@ -72,7 +71,7 @@ def _part(
     """A part of an image at random that covers some of a box."""
     covered = operation.attribute("min_object_covered") if least is None else float(least)
     if not boxes.size and not use_image_if_no_bounding_boxes:
-        raise failure("INVALID_ARGUMENT", "No bounding boxes provided as input.")
+        raise invalid("No bounding boxes provided as input.")
     drawn = generator_of(store, operation).random((max_attempts, 4))
     whole, kinds = size.astype(result_type(operation)), (aspect_ratio_range, area_range)
     ratios, areas = (np.array(pair, float) for pair in kinds)

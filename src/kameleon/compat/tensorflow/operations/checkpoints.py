@@ -12,6 +12,7 @@ from ..failures import invalid
 from ..formats import bundles, older
 from ..formats.bundles import Part
 from ..formats.slices import is_whole, parsed
+from ..graph import shape_text
 from .table import host
 from .values import text
 
@@ -78,8 +79,8 @@ def _restored(prefix: str, wanted: list[tuple[str, str, int]]) -> list[Any]:
             stored = checkpoint.entry(name).shape if name in checkpoint else shape
             if stored != shape:
                 raise invalid(
-                    f"Shape in shape_and_slice spec {_shown(shape)} does not match the shape stored"
-                    f" in checkpoint: {_shown(stored)}"
+                    f"Shape in shape_and_slice spec {shape_text(shape)} does not match the shape"
+                    f" stored in checkpoint: {shape_text(stored)}"
                 )
             extents = None if is_whole(extents, shape) else extents
         value = tensor(checkpoint, name, extents)
@@ -90,7 +91,3 @@ def _restored(prefix: str, wanted: list[tuple[str, str, int]]) -> list[Any]:
             )
         found.append(value)
     return found
-
-
-def _shown(shape: tuple[int, ...]) -> str:
-    return f"[{','.join(map(str, shape))}]"

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..failures import failure
+from ..failures import invalid
 from .table import host
 
 Array = np.ndarray
@@ -41,8 +41,7 @@ def _first(rows: Array, count: int, seed: int, retries: int) -> Array:
     """Points far from those before: of some that are drawn, the one that lessens distances most."""
     source = _source(seed)
     if not 0 < count <= len(rows):
-        message = f"Expected 0 < num_to_sample <= {len(rows)}: {count}"
-        raise failure("INVALID_ARGUMENT", message)
+        raise invalid(f"Expected 0 < num_to_sample <= {len(rows)}: {count}")
     chosen = [source.randint(len(rows))]
     nearest = _distances(rows, rows[chosen])[:, 0]
     while len(chosen) < count:

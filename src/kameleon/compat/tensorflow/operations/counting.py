@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..failures import failure
+from ..failures import invalid
 from ..graph import Operation
 from .table import host
 from .values import Kind
@@ -36,11 +36,11 @@ COMBINED: dict[str, tuple[Any, Callable[[np.dtype[Any]], Any]]] = {
 @host("SegmentSum SegmentMean SegmentProd SegmentMax SegmentMin")
 def _sorted_segments(operation: Operation, given: Array, at: Array) -> Array:
     if at.shape != given.shape[:1]:
-        raise failure("INVALID_ARGUMENT", "segment_ids should be the same size as dimension 0")
+        raise invalid("segment_ids should be the same size as dimension 0")
     if np.any(np.diff(at) < 0):
-        raise failure("INVALID_ARGUMENT", "segment ids are not increasing")
+        raise invalid("segment ids are not increasing")
     if at.size and at[0] < 0:
-        raise failure("INVALID_ARGUMENT", "segment ids must be >= 0")
+        raise invalid("segment ids must be >= 0")
     name, count = operation.type[7:], int(at[-1]) + 1 if at.size else 0
     function, _ = COMBINED[name]
     found = np.full((count, *given.shape[1:]), name == "Prod", given.dtype)
@@ -58,8 +58,7 @@ def _segments(operation: Operation, given: Array, at: Array, size: int) -> Array
     """What has a number below zero counts nowhere."""
     if np.any(at >= size):
         place, number = int(np.argmax(at.ravel() >= size)), int(at.max())
-        message = f"segment_ids[{place}] = {number} is out of range [0, {size})"
-        raise failure("INVALID_ARGUMENT", message)
+        raise invalid(f"segment_ids[{place}] = {number} is out of range [0, {size})")
     function, empty = COMBINED[operation.type[15:]]
     rest = given.shape[at.ndim :]
     found = np.full((size, *rest), empty(given.dtype), given.dtype)
@@ -75,7 +74,7 @@ def _segments(operation: Operation, given: Array, at: Array, size: int) -> Array
 def _counts(x: Array, count: int, given: Array) -> Array:
     numbers = x.ravel()
     if np.any(numbers < 0):
-        raise failure("INVALID_ARGUMENT", "Input arr must be non-negative!")
+        raise invalid("Input arr must be non-negative!")
     kept = numbers < count
     shares = np.ravel(given)[kept] if given.size else None
     found = np.bincount(numbers[kept], shares, count)
@@ -86,7 +85,7 @@ def _counts(x: Array, count: int, given: Array) -> Array:
 def _histogram(x: Array, ends: Array, count: int, *, dtype: Kind) -> Array:
     values, (low, high) = x.ravel(), ends
     if count <= 0 or low >= high:
-        raise failure("INVALID_ARGUMENT", f"{count} bins of values from {low} to {high}")
+        raise invalid(f"{count} bins of values from {low} to {high}")
     step = (high - low) / values.dtype.type(count)
     places = np.minimum((np.maximum(values - low, 0) / step).astype(np.int64), count - 1)
     return np.bincount(places, minlength=count).astype(dtype)
@@ -111,7 +110,6 @@ def _packed(given: Array, threshold: Any) -> Array:
 def _places(operation: Operation, lines: Array, wanted: Array, *, out_type: Kind) -> Array:
     side: Any = "left" if operation.type == "LowerBound" else "right"
     if len(lines) != len(wanted):
-        message = "Leading dim_size of both tensors must match."
-        raise failure("INVALID_ARGUMENT", message)
+        raise invalid("Leading dim_size of both tensors must match.")
     found = [np.searchsorted(a, b, side) for a, b in zip(lines, wanted, strict=True)]
     return np.reshape(found, wanted.shape).astype(out_type)

@@ -12,8 +12,8 @@ import numpy as np
 
 from kameleon.graph.ir.node import Tensor
 
-from ..failures import failure
-from ..graph import Operation
+from ..failures import invalid
+from ..graph import Operation, shape_text
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -41,15 +41,11 @@ def _on(*names: str) -> Callable[[F], F]:
 
 
 def _refuse(message: str) -> NoReturn:
-    raise failure("INVALID_ARGUMENT", message)
-
-
-def _shown(sizes: Any) -> str:
-    return f"[{','.join(str(int(size)) for size in sizes)}]"
+    raise invalid(message)
 
 
 def _pair(one: Any, other: Any, between: str = " vs. ") -> str:
-    return f"{_shown(one.shape)}{between}{_shown(other.shape)}"
+    return f"{shape_text(one.shape)}{between}{shape_text(other.shape)}"
 
 
 def _known(value: Any) -> np.ndarray | None:
@@ -203,7 +199,7 @@ def _selected(operation: Operation, *values: Any) -> None:
 def _product(operation: Operation, a: Any, b: Any) -> None:
     for at, value in enumerate((a, b)):
         if len(value.shape) != 2:
-            _refuse(f"In[{at}] is not a matrix. Instead it has shape {_shown(value.shape)}")
+            _refuse(f"In[{at}] is not a matrix. Instead it has shape {shape_text(value.shape)}")
     inner = a.shape[0 if operation.attribute("transpose_a") else 1]
     if inner != b.shape[1 if operation.attribute("transpose_b") else 0]:
         _refuse(f"Matrix size-incompatible: In[0]: {_pair(a, b, ', In[1]: ')}")
@@ -224,7 +220,7 @@ def _products(operation: Operation, a: Any, b: Any) -> None:
 @_on("BiasAdd")
 def _bias(operation: Operation, x: Any, bias: Any) -> None:
     if len(bias.shape) != 1:
-        _refuse(f"Biases must be 1D: {_shown(bias.shape)}")
+        _refuse(f"Biases must be 1D: {shape_text(bias.shape)}")
     first = operation.attribute("data_format") == b"NCHW" and len(x.shape) > 2
     if len(x.shape) > 1 and bias.shape[0] != x.shape[1 if first else -1]:
         about = "Must provide as many biases as the last dimension of the input tensor"
@@ -256,7 +252,7 @@ def _sparse_entropy(operation: Operation, logits: Any, labels: Any) -> None:
 @_on("Reshape")
 def _reshaped(operation: Operation, x: Any, sizes: Any) -> None:
     if len(sizes.shape) != 1:
-        _refuse(f"sizes input must be 1-D, not {_shown(sizes.shape)}")
+        _refuse(f"sizes input must be 1-D, not {shape_text(sizes.shape)}")
     if _known(sizes) is None:
         return
     told, count = _numbers(sizes), int(np.prod(x.shape, dtype=np.int64))
@@ -378,7 +374,7 @@ def _demand_places(at: Any, size: int) -> None:
     if known is None or not known.size or 0 <= known.min() <= known.max() < size:
         return
     place = tuple(np.argwhere((known < 0) | (known >= size))[0])
-    _refuse(f"indices{_shown(place) if place else ''} = {known[place]} is not in [0, {size})")
+    _refuse(f"indices{shape_text(place) if place else ''} = {known[place]} is not in [0, {size})")
 
 
 @_on("Gather GatherV2 ResourceGather")
@@ -416,7 +412,7 @@ def _demand_coordinates(at: Any, sizes: tuple[int, ...], what: str) -> None:
         for place in np.argwhere(outside)[:1]:
             told = ", ".join(map(str, known[tuple(place)]))
             about = f"indices[{','.join(map(str, place))}] = [{told}] does not index into"
-            _refuse(f"{about} {what} {_shown(sizes)}")
+            _refuse(f"{about} {what} {shape_text(sizes)}")
 
 
 @_on("UnsortedSegmentSum UnsortedSegmentMax UnsortedSegmentMin UnsortedSegmentProd")
@@ -426,7 +422,7 @@ def _segments(operation: Operation, x: Any, at: Any, count: Any) -> None:
         return
     for size in _numbers(count):
         for place in np.argwhere(known >= size)[:1]:
-            about = f"segment_ids{_shown(place)} = {known[tuple(place)]}"
+            about = f"segment_ids{shape_text(place)} = {known[tuple(place)]}"
             _refuse(f"{about} is out of range [0, {size})")
 
 

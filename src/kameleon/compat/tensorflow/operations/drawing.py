@@ -14,7 +14,7 @@ from kameleon import backend as K
 from kameleon.backend.calling import call
 
 from ..arithmetic import drawing, rejection
-from ..failures import failure
+from ..failures import invalid
 from ..graph import Operation
 from ..lowering import Lowering
 from ..resources.philox import Philox
@@ -44,7 +44,7 @@ def sizes_told(value: Any) -> tuple[int, ...]:
     """The sizes of what is drawn, none below zero."""
     found = tuple(int(size) for size in np.asarray(value))
     if found and min(found) < 0:
-        raise failure("INVALID_ARGUMENT", f"Dimension {min(found)} must be >= 0")
+        raise invalid(f"Dimension {min(found)} must be >= 0")
     return found
 
 
@@ -118,7 +118,7 @@ _WORD = (1 << 64) - 1
 def _advanced(store: Store, state: Reference, algorithm: int, shape: tuple[int, ...]) -> Philox:
     """The stream of a variable (a counter, its upper half, a key), which moves on."""
     if algorithm != 1:
-        raise failure("INVALID_ARGUMENT", f"Unsupported algorithm id: {algorithm}")
+        raise invalid(f"Unsupported algorithm id: {algorithm}")
     with store.waiting.changed:
         value = store.variables.value(state)
         counter, upper, key = (int(word) & _WORD for word in value[:3])
@@ -165,23 +165,16 @@ def _choose_by_seeds(logits: Any, times: int, seeds: Any, *, output_dtype: Kind)
     return drawing.chosen(rows, times, numbers).astype(output_dtype)
 
 
-def _by_rejection(draw: Callable[..., Array], store: Store, operation: Operation, sizes: Any,
-                  given: Array) -> Array:  # fmt: skip
-    shape = sizes_told(sizes)
+_REJECTION = {"RandomGamma": rejection.gamma, "RandomPoisson": rejection.poisson}
+
+
+@host("RandomGamma RandomPoisson RandomPoissonV2")
+def _by_rejection(store: Store, operation: Operation, sizes: Any, given: Array) -> Array:
+    draw, shape = _REJECTION[operation.type.removesuffix("V2")], sizes_told(sizes)
     times = int(np.prod(shape))
     numbers = stream(store, operation, times * given.size)
     found = draw(numbers, times, given).T.reshape(*shape, *given.shape)
     return found.astype(result_type(operation))
-
-
-@host("RandomGamma")
-def _gamma(store: Store, operation: Operation, sizes: Any, given: Array) -> Array:
-    return _by_rejection(rejection.gamma, store, operation, sizes, given)
-
-
-@host("RandomPoisson RandomPoissonV2")
-def _poisson(store: Store, operation: Operation, sizes: Any, given: Array) -> Array:
-    return _by_rejection(rejection.poisson, store, operation, sizes, given)
 
 
 @host("ParameterizedTruncatedNormal")

@@ -20,7 +20,7 @@ from kameleon.graph.primitives.reduce import reduce_sum
 from kameleon.graph.primitives.special import log_softmax
 
 from ..dtypes import held, in_numpy
-from ..failures import failure
+from ..failures import failure, invalid
 from ..graph import Operation
 from .complexes import of_complex
 from .table import fold, pure
@@ -341,7 +341,7 @@ def _near(a: Any, b: Any, *, tolerance: float) -> Node:
 def _bucket(x: Node, *, boundaries: list[float]) -> Node:
     """How many of the boundaries aren't above a number."""
     if boundaries != sorted(boundaries):
-        raise failure("INVALID_ARGUMENT", "Expected sorted boundaries")
+        raise invalid("Expected sorted boundaries")
     bounds = np.array(boundaries, np.float32)
     wide = expand_dims(E.cast(x, "float64"), len(x.shape))
     beyond = E.ge(*broadcast(wide, bounds.astype(np.float64)))
@@ -386,8 +386,9 @@ def _ensure(operation: Operation, x: Any, *, shape: Any) -> Any:
     sizes = sizes_of(x)
     fits = shape is None or len(shape) == len(sizes)
     if not fits or any(a >= 0 and a != b for a, b in zip(shape or sizes, sizes, strict=True)):
-        message = f"Shape of tensor {operation.name} {list(sizes)} is not compatible with {shape}."
-        raise failure("INVALID_ARGUMENT", message)
+        raise invalid(
+            f"Shape of tensor {operation.name} {list(sizes)} is not compatible with {shape}."
+        )
     return x
 
 

@@ -9,8 +9,9 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ..failures import failure
-from ..graph import Shape
+from ..dtypes import in_numpy
+from ..failures import invalid
+from ..graph import Shape, shape_text
 from ..resources.base import Resource
 from ..shapes.rules import ShapeMismatchError, known_sizes, merged
 from .optionals import Optional
@@ -64,7 +65,7 @@ class TensorList(Resource):
                 known = _merged(known, np.shape(each))
         if known is None or not _is_known(known):
             _refuse("Trying to read an uninitialized tensor but element_shape is not fully defined")
-        return np.zeros(known, _dtype(self.dtype))
+        return np.zeros(known, in_numpy(self.dtype))
 
     def stacked(self, shape: Shape, places: list[int] | None = None) -> Array:
         """All tensors, or some, along a new first axis."""
@@ -74,33 +75,24 @@ class TensorList(Resource):
             if not _is_known(known):
                 _refuse(
                     "Tried to stack elements of an empty list with non-fully-defined"
-                    f" element_shape: {_shown(known)}"
+                    f" element_shape: {shape_text(known)}"
                 )
-            return np.zeros((0, *(known or ())), _dtype(self.dtype))
+            return np.zeros((0, *(known or ())), in_numpy(self.dtype))
         return np.stack([self.item(at, shape) for at in chosen])
-
-
-def _dtype(name: str) -> Any:
-    return object if name == "string" else name
 
 
 def _is_known(shape: Shape) -> bool:
     return shape is not None and -1 not in shape
 
 
-def _shown(shape: Shape) -> str:
-    return "<unknown>" if shape is None else f"[{','.join(map(str, shape)).replace('-1', '?')}]"
-
-
 def _merged(one: Shape, other: Shape) -> Shape:
     try:
         return merged(one, other)
     except ShapeMismatchError:
-        message = (
+        raise invalid(
             f"Tried to stack list which only contains uninitialized tensors, or an incompatible"
-            f" shape: {_shown(one)}, not {_shown(other)}"
-        )
-        raise failure("INVALID_ARGUMENT", message) from None
+            f" shape: {shape_text(one)}, not {shape_text(other)}"
+        ) from None
 
 
 def shape_in(value: Any) -> Shape:
@@ -109,7 +101,7 @@ def shape_in(value: Any) -> Shape:
 
 
 def _refuse(message: str) -> NoReturn:
-    raise failure("INVALID_ARGUMENT", message)
+    raise invalid(message)
 
 
 # Making -----------------------------------------------------------------------------------------
@@ -157,7 +149,7 @@ def _split(value: Array, shape: Any, lengths: Array, *, element_dtype: Kind) -> 
     if ends.size and ends[-1] != len(value):
         _refuse(
             f"Expected sum of lengths to be equal to values.shape[0], but sum of lengths is"
-            f" {ends[-1]} and value's shape is: {_shown(np.shape(value))} "
+            f" {ends[-1]} and value's shape is: {shape_text(np.shape(value))} "
         )
     parts = np.split(value, ends[:-1]) if ends.size else []
     return TensorList(parts, element_dtype, shape_in(shape))
@@ -240,7 +232,7 @@ def _concatenate(
         given.item(at, (int(lengths[at]), *(known or ())) if at < len(lengths) else told)
         for at in range(len(given.items))
     ]
-    parts = parts or [np.zeros((0, *(known or ())), _dtype(given.dtype))]
+    parts = parts or [np.zeros((0, *(known or ())), in_numpy(given.dtype))]
     counts = [len(part) for part in parts[: len(given.items)]]
     return [np.concatenate(parts), np.array(counts, np.int64)]
 

@@ -12,7 +12,7 @@ from kameleon.graph.ir.node import Tensor as Node
 from kameleon.graph.primitives import indexing as I
 
 from ..arithmetic import matrices as A
-from ..failures import failure
+from ..failures import invalid
 from .kernels import kernel
 from .table import pure
 from .values import tensor
@@ -33,7 +33,7 @@ def _or(message: str, compute: Callable[..., Any]) -> Callable[..., Any]:
         try:
             return compute(*arrays, **how)
         except np.linalg.LinAlgError:
-            raise failure("INVALID_ARGUMENT", message) from None
+            raise invalid(message) from None
 
     return tried
 
@@ -49,7 +49,7 @@ def _triangular_solve(a: Array, b: Array, *, lower: bool, adjoint: bool) -> Arra
 def _lu(a: Array) -> list[Array]:
     found = list(A.lu(a))
     if not np.all(np.diagonal(found[0], axis1=-2, axis2=-1)):
-        raise failure("INVALID_ARGUMENT", SINGULAR)
+        raise invalid(SINGULAR)
     return found
 
 

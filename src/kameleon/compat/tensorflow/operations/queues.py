@@ -9,7 +9,7 @@ import numpy as np
 
 from ..dtypes import name_of
 from ..failures import invalid
-from ..graph import Operation
+from ..graph import Operation, shape_text
 from ..resources.philox import Philox
 from ..resources.queues import PaddingQueue, PriorityQueue, Queue, RandomQueue
 from ..resources.waiting import Attempt
@@ -71,8 +71,8 @@ def _demand_shape(place: int, found: tuple[int, ...], told: tuple[int, ...] | No
         b in (-1, a) for a, b in zip(found, told, strict=True)
     )):  # fmt: skip
         return
-    shown = ["[" + ",".join("?" if n < 0 else str(n) for n in each) + "]" for each in (told, found)]
-    raise invalid(f"Shape mismatch in tuple component {place}. Expected {shown[0]}, got {shown[1]}")
+    shapes = f"Expected {shape_text(told)}, got {shape_text(found)}"
+    raise invalid(f"Shape mismatch in tuple component {place}. {shapes}")
 
 
 @host("QueueDequeue QueueDequeueV2")

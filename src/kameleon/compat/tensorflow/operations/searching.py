@@ -10,7 +10,7 @@ from kameleon.graph.primitives import indexing as I
 from kameleon.graph.primitives import movement as M
 from kameleon.graph.primitives.sizes import Size
 
-from ..failures import failure, invalid
+from ..failures import invalid
 from ..graph import Operation
 from .table import compiled_if, fold, host, pure
 from .values import (
@@ -72,8 +72,7 @@ def stitched(*values: Any) -> Array:
     found = np.zeros((count, *rest), np.asarray(parts[0]).dtype)
     for at, part in zip(places, parts, strict=True):
         if np.shape(part) != (*np.shape(at), *rest):
-            message = f"data[{np.shape(part)}] doesn't begin with indices[{np.shape(at)}]"
-            raise failure("INVALID_ARGUMENT", message)
+            raise invalid(f"data[{np.shape(part)}] doesn't begin with indices[{np.shape(at)}]")
         found[np.ravel(at)] = np.reshape(part, (-1, *rest))
     return found
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from kameleon.graph.primitives import elementwise as E
 
-from ..failures import failure
-from ..graph import Operation
+from ..failures import failure, invalid
+from ..graph import Operation, shape_text
 from ..lowering import Lowering
 from ..variables import Reference, Store
 from .table import effect, host
@@ -59,12 +59,10 @@ def _demand_shape(
         told = tuple(lowering.store.variables.cell(reference).shape)
     given = sizes_of(value)
     if told is not None and -1 not in told and tuple(told) != given:
-        shown = [f"[{','.join(map(str, shape))}]" for shape in (told, given)]
-        message = (
+        raise invalid(
             "Assign requires shapes of both tensors to match."
-            f" lhs shape= {shown[0]} rhs shape= {shown[1]}"
+            f" lhs shape= {shape_text(told)} rhs shape= {shape_text(given)}"
         )
-        raise failure("INVALID_ARGUMENT", message)
 
 
 @effect("AssignAdd AssignAddVariableOp AssignSub AssignSubVariableOp")

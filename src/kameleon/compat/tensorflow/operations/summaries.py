@@ -12,7 +12,7 @@ import numpy as np
 from ..failures import failure, invalid
 from ..formats import summaries
 from ..formats.events import EventFile
-from ..graph import Operation
+from ..graph import Operation, shape_text
 from ..protocol.messages import message
 from ..resources.base import Resource
 from ..variables import Store
@@ -49,7 +49,7 @@ def _summed(*names: str, written: str = "") -> Callable[[Maker], Maker]:
 def _scalar(operation: Operation, tags: Any, values: Any) -> bytes:
     names, numbers = texts(tags), np.asarray(values)
     if names.shape != numbers.shape and not names.size == numbers.size == 1:
-        shown = [str(list(each.shape)).replace(" ", "") for each in (names, numbers)]
+        shown = [shape_text(each.shape) for each in (names, numbers)]
         message = f"tags and values not the same shape: {shown[0]} != {shown[1]}"
         if names.ndim == 0:
             message += f" (tag '{text(tags)}')"
@@ -71,8 +71,7 @@ def _histogram(operation: Operation, tag: Any, values: Any) -> bytes:
 def _images(operation: Operation, tag: Any, batch: Any, bad: Any = None) -> bytes:
     found = np.asarray(batch)
     if found.ndim != 4 or found.shape[3] not in (1, 3, 4):
-        shown = str(list(found.shape)).replace(" ", "")
-        raise invalid(f"Tensor must be 4-D with last dim 1, 3, or 4, not {shown}")
+        raise invalid(f"Tensor must be 4-D with last dim 1, 3, or 4, not {shape_text(found.shape)}")
     if bad is None:
         told = operation.attribute("bad_color")
         bad = list(told.int_val) or [255, 0, 0, 255]

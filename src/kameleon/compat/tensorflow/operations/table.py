@@ -15,7 +15,7 @@ import numpy as np
 from kameleon import backend as K
 
 from ..dtypes import HANDLES, NUMBERS, REFERENCE
-from ..failures import UNFIT, failure, is_failure
+from ..failures import UNFIT, failure, invalid, is_failure
 from ..graph import PASSING, Operation, Value
 from ..lowering import Lowering, OnHost
 from ..resources.waiting import Attempt, Steps
@@ -210,8 +210,7 @@ def _folded(function: Callable[..., Any], operation: Operation, values: list[Any
         with np.errstate(all="ignore"):
             return listed(function(operation, *values))
     except UNFIT as error:
-        message = f"{error}\n\t [[{{{{node {operation.name}}}}}]]"
-        raise failure("INVALID_ARGUMENT", message) from error
+        raise invalid(f"{error}\n\t [[{{{{node {operation.name}}}}}]]") from error
 
 
 def run_on_host(store: Store, operation: Operation, given: list[Any]) -> list[Any] | Steps:
@@ -269,7 +268,7 @@ def located(error: Exception, operation: Operation) -> Exception:
     What NumPy refuses doesn't fit the operation.
     """
     if isinstance(error, UNFIT) and not is_failure(error):
-        error = failure("INVALID_ARGUMENT", str(error))
+        error = invalid(str(error))
     if not is_failure(error) or "[[{{node" in str(error):
         return error
     message = f"{error.message}\n\t [[{{{{node {operation.name}}}}}]]"  # type: ignore[attr-defined]

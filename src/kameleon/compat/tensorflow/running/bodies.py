@@ -10,7 +10,7 @@ import numpy as np
 from kameleon.errors import KameleonError
 from kameleon.graph.ir.node import Tensor
 
-from ..failures import failure, is_failure
+from ..failures import invalid, is_failure
 from ..graph import Operation, Value, made_of
 from ..lowering import ArrayHandle, ListHandle, Lowering, Single, StackHandle
 from ..operations import table
@@ -101,8 +101,7 @@ def _lowered(lowering: Lowering, operation: Operation, given: list[Any]) -> list
     except (KameleonError, ArithmeticError, LookupError, TypeError, ValueError) as error:
         if is_failure(error):
             raise
-        message = f"{error}\n\t [[{{{{node {operation.name}}}}}]]"
-        raise failure("INVALID_ARGUMENT", message) from error
+        raise invalid(f"{error}\n\t [[{{{{node {operation.name}}}}}]]") from error
 
 
 def is_same(a: Any, b: Any) -> bool:

@@ -14,7 +14,7 @@ from typing import Any, Final
 import numpy as np
 
 from ..dtypes import HANDLES
-from ..failures import failure
+from ..failures import invalid
 from ..graph import Value
 from ..operations import table
 from ..resources.waiting import Steps
@@ -126,8 +126,7 @@ class Run:
     def _result(self, value: Value) -> Any:
         operation, index = value
         if (found := self.found(value, DEAD)) is DEAD:
-            message = f"Retval[0] does not have value: {operation.name}:{index}"
-            raise failure("INVALID_ARGUMENT", message)
+            raise invalid(f"Retval[0] does not have value: {operation.name}:{index}")
         return found
 
     def _read(self, value: Any) -> Any:

@@ -22,7 +22,7 @@ from kameleon.graph.primitives import movement as M
 from kameleon.graph.primitives.sizes import as_node, size_of
 
 from ..dtypes import HANDLES, REFERENCE
-from ..failures import failure
+from ..failures import failure, invalid
 from ..graph import Operation, Value, made_of
 from ..lowering import ArrayHandle, ListHandle, Lowering, NotCompiledError, StackHandle
 from ..operations import table
@@ -127,7 +127,7 @@ def run(store: Store, unit: Unit, values: list[Any], openly: bool = True) -> dic
         if unit.assertions:  # what the program asserts may not hold, and was to come first
             raise AssertedError from error
         if told:
-            raise failure("INVALID_ARGUMENT", str(error)) from error
+            raise invalid(str(error)) from error
         raise
 
 

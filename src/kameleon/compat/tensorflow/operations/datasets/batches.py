@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...failures import failure, invalid
+from ...graph import shape_text
 from ...resources.queues import padded, stacked
 from ..values import objects
 from .base import VARIANT, Chain, Dataset, Element, Function, array, dataset, rows
@@ -48,15 +49,11 @@ def joined(source: Dataset, found: list[Element]) -> Element:
             if each.shape != arrays[0].shape:
                 raise invalid(
                     f"Cannot batch tensors with different shapes in component {place}. First"
-                    f" element had shape {_shown(arrays[0])} and element {number} had shape"
-                    f" {_shown(each)}."
+                    f" element had shape {shape_text(arrays[0].shape)} and element {number} had"
+                    f" shape {shape_text(each.shape)}."
                 )
         parts.append(stacked(arrays, dtype))
     return tuple(parts)
-
-
-def _shown(found: np.ndarray) -> str:
-    return f"[{','.join(map(str, found.shape))}]"
 
 
 @dataset(
