@@ -79,9 +79,6 @@ class AtOnce(Adapted):
 class Everything(Loader):
     """Loads what the file of `tensorflow.python` loads."""
 
-    def create_module(self, spec: ModuleSpec) -> None:
-        return None
-
     def exec_module(self, module: ModuleType) -> None:
         package = sys.modules[late.PYTHON]
         assert isinstance(package.__loader__, AtOnce)
@@ -99,9 +96,6 @@ class Messages(Loader):
 
     def __init__(self, path: str) -> None:
         self._path = path
-
-    def create_module(self, spec: ModuleSpec) -> None:
-        return None
 
     def exec_module(self, module: ModuleType) -> None:
         from google.protobuf import descriptor_pb2, descriptor_pool

@@ -161,10 +161,6 @@ def _left(row: Array, above: Array, step: int) -> Array:
     return padded.reshape(-1, step).cumsum(0, dtype=np.uint8).ravel()[: len(row)]
 
 
-def _up(row: Array, above: Array, step: int) -> Array:
-    return np.asarray(row + above)
-
-
 def _mean(row: Array, above: Array, step: int) -> Array:
     found = [0] * step
     for at, (x, up) in enumerate(zip(row.tolist(), above.tolist(), strict=True)):
@@ -183,10 +179,6 @@ def _nearest(row: Array, above: Array, step: int) -> Array:
     return np.array(found[step:], np.uint8)
 
 
-def _plain(row: Array, above: Array, step: int) -> Array:
-    return row
-
-
 _FILTERS: tuple[Callable[[Array, Array, int], Array], ...] = (
-    _plain, _left, _up, _mean, _nearest,
+    lambda row, above, step: row, _left, lambda row, above, step: row + above, _mean, _nearest,
 )  # fmt: skip

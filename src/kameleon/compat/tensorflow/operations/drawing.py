@@ -1,4 +1,4 @@
-"""Random numbers: those of a seed are TensorFlow's own, others are drawn by the engine."""
+"""Random numbers and orders: those of a seed are TensorFlow's own, others the engine's."""
 
 from __future__ import annotations
 
@@ -94,6 +94,20 @@ def _draw(lowering: Lowering, operation: Operation, sizes: Any, *limits: Any) ->
 @host(_SEEDED)
 def _draw_at_once(store: Store, operation: Operation, sizes: Any, *limits: Any) -> Any:
     return _drawn(store, operation, sizes_told(sizes), *limits)
+
+
+@host("RandomShuffle")
+def _shuffle(store: Store, operation: Operation, rows: Array) -> Array:
+    """Rows in another order, another one in each run."""
+    count = len(rows) if rows.ndim else 1
+    if count < 2:
+        return rows
+    order = np.arange(count)
+    numbers = reserved(store, operation, count - 1)
+    for place in range(count - 1):
+        other = place + numbers.next() % (count - place)
+        order[[place, other]] = order[[other, place]]
+    return rows[order]
 
 
 # Without a state --------------------------------------------------------------------------------

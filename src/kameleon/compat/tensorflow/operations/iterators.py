@@ -30,19 +30,20 @@ class Iterator(Resource):
     Attributes:
         handle: the text that stands for it.
         types: the numbers of the types of an element's parts; empty, if they may be any.
+        place: how many elements it gave.
     """
 
     def __init__(self, types: list[int]) -> None:
         self.handle, self.types = f"iterator {next(_numbers)}", types
         self._dataset: Dataset | None = None
         self._following: Any = None
-        self._done, self._lock = 0, rlock()
+        self.place, self._lock = 0, rlock()
 
     def begin(self, dataset: Dataset) -> None:
         """From now on, give the elements of a dataset."""
         demand_types(self.types, dataset.types)
         with self._lock:
-            self._dataset, self._following, self._done = dataset, iter(dataset), 0
+            self._dataset, self._following, self.place = dataset, iter(dataset), 0
 
     def next(self) -> Element | None:
         """The next element; None at the end."""
@@ -55,13 +56,8 @@ class Iterator(Resource):
                 )
                 raise failure("FAILED_PRECONDITION", message)
             found: Element | None = next(self._following, None)
-            self._done += found is not None
+            self.place += found is not None
             return found
-
-    @property
-    def place(self) -> int:
-        """How many elements it gave."""
-        return self._done
 
     def go_to(self, place: int) -> None:
         """Begin anew, and leave so many elements out."""

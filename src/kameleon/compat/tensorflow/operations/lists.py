@@ -5,7 +5,7 @@ adds to one gives another.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
@@ -41,7 +41,9 @@ class TensorList(Resource):
     def item(self, at: int, shape: Shape) -> Any:
         """A tensor; zeros where nothing was set."""
         if not 0 <= at < len(self.items):
-            _refuse(f"Trying to access element {at} in a list with {len(self.items)} elements.")
+            raise invalid(
+                f"Trying to access element {at} in a list with {len(self.items)} elements."
+            )
         found = self.items[at]
         if found is None:
             return self._zeros(shape)
@@ -64,7 +66,9 @@ class TensorList(Resource):
             if each is not None and not _is_known(known):
                 known = _merged(known, np.shape(each))
         if known is None or not _is_known(known):
-            _refuse("Trying to read an uninitialized tensor but element_shape is not fully defined")
+            raise invalid(
+                "Trying to read an uninitialized tensor but element_shape is not fully defined"
+            )
         return np.zeros(known, in_numpy(self.dtype))
 
     def stacked(self, shape: Shape, places: list[int] | None = None) -> Array:
@@ -73,7 +77,7 @@ class TensorList(Resource):
         if not len(chosen):
             known = _merged(shape, self.shape)
             if not _is_known(known):
-                _refuse(
+                raise invalid(
                     "Tried to stack elements of an empty list with non-fully-defined"
                     f" element_shape: {shape_text(known)}"
                 )
@@ -98,10 +102,6 @@ def _merged(one: Shape, other: Shape) -> Shape:
 def shape_in(value: Any) -> Shape:
     sizes = np.asarray(value)
     return None if sizes.ndim == 0 else known_sizes(sizes)
-
-
-def _refuse(message: str) -> NoReturn:
-    raise invalid(message)
 
 
 # Making -----------------------------------------------------------------------------------------
@@ -147,7 +147,7 @@ def _resized(items: list[Any], count: int) -> list[Any]:
 def _split(value: Array, shape: Any, lengths: Array, *, element_dtype: Kind) -> TensorList:
     ends = np.cumsum(lengths)
     if ends.size and ends[-1] != len(value):
-        _refuse(
+        raise invalid(
             f"Expected sum of lengths to be equal to values.shape[0], but sum of lengths is"
             f" {ends[-1]} and value's shape is: {shape_text(np.shape(value))} "
         )
@@ -162,7 +162,7 @@ def _split(value: Array, shape: Any, lengths: Array, *, element_dtype: Kind) -> 
 def _push(given: TensorList, value: Any) -> TensorList:
     _merged(given.shape, () if isinstance(value, Resource) else np.shape(value))
     if 0 <= given.limit <= len(given.items):
-        _refuse(
+        raise invalid(
             f"Tried to push item into a full list list size: {len(given.items)}"
             f" max_num_elements: {given.limit}"
         )
@@ -172,7 +172,7 @@ def _push(given: TensorList, value: Any) -> TensorList:
 @host("TensorListPopBack")
 def _pop(given: TensorList, shape: Any) -> list[Any]:
     if not given.items:
-        _refuse("Trying to pop from an empty list.")
+        raise invalid("Trying to pop from an empty list.")
     last = given.item(len(given.items) - 1, shape_in(shape))
     return [given.with_items(given.items[:-1]), last]
 
@@ -180,7 +180,9 @@ def _pop(given: TensorList, shape: Any) -> list[Any]:
 @host("TensorListSetItem")
 def _set(given: TensorList, place: int, value: Any) -> TensorList:
     if not 0 <= place < len(given.items):
-        _refuse(f"Trying to modify element {place} in a list with {len(given.items)} elements.")
+        raise invalid(
+            f"Trying to modify element {place} in a list with {len(given.items)} elements."
+        )
     items = list(given.items)
     items[place] = value
     return given.with_items(items)
@@ -214,7 +216,7 @@ def _element_shape(given: TensorList, *, shape_type: Kind) -> Array:
 @host("TensorListStack")
 def _stack(given: TensorList, shape: Any, *, num_elements: int | None) -> Array:
     if num_elements is not None and num_elements not in (-1, len(given.items)):
-        _refuse(
+        raise invalid(
             f"Operation expected a list with {num_elements} elements but got a list with"
             f" {len(given.items)} elements."
         )

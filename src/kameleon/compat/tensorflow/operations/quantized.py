@@ -62,10 +62,9 @@ def _told_range(operation: Operation) -> Range:
 
 
 @pure("FakeQuantWithMinMaxArgs")
-def _rounded(operation: Operation, x: Node) -> Node:
-    low, high = operation.attribute("min"), operation.attribute("max")
-    if low >= high or not 2 <= operation.attribute("num_bits") <= 16:
-        raise ValueError(f"min {low} has to be smaller than max {high}; num_bits from 2 to 16")
+def _rounded(operation: Operation, x: Node, *, min: float, max: float, num_bits: int) -> Node:
+    if min >= max or not 2 <= num_bits <= 16:
+        raise ValueError(f"min {min} has to be smaller than max {max}; num_bits from 2 to 16")
     return _told_range(operation).rounded(x)
 
 
@@ -97,16 +96,17 @@ def _side(bound: int, end: Node) -> Node:
 
 
 @pure("QuantizeAndDequantize QuantizeAndDequantizeV2 QuantizeAndDequantizeV3")
-def _there_and_back(operation: Operation, node: Node, *told: Any) -> Node:
+def _there_and_back(
+    operation: Operation, node: Node, *told: Any, range_given: bool, signed_input: bool,
+    narrow_range: bool | None, round_mode: bytes | None,
+) -> Node:  # fmt: skip
     """Scaled so that the range becomes that of integers and 0 stays 0, rounded, scaled back."""
-    is_given = operation.attribute("range_given")
     low, high = map(tensor, told[:2] or _ends(operation, node))
     bits = integer(told[2]) if len(told) > 2 else operation.attribute("num_bits")
     least, most = 0, (1 << bits) - 1
-    if operation.attribute("signed_input"):
-        least, most = -(1 << bits - 1), (1 << bits - 1) - 1
-        least += bool(operation.attribute("narrow_range"))
-    if not is_given:
+    if signed_input:
+        least, most = -(1 << bits - 1) + bool(narrow_range), (1 << bits - 1) - 1
+    if not range_given:
         axes = range(len(node.shape))
         low, high = reduce_min(node, axes), reduce_max(node, axes)
     sides = _side(least, low) if least else full_like(low, np.inf), _side(most, high)
@@ -114,10 +114,10 @@ def _there_and_back(operation: Operation, node: Node, *told: Any) -> Node:
     back = E.select(by_low, low / float(least or 1), high / float(most))
     scale = E.minimum(*sides)
     wide, by, step = broadcast(node, scale, back)
-    if is_given:
+    if range_given:
         wide = E.minimum(E.maximum(wide, step * float(least)), step * float(most))
-    is_up = operation.attribute("round_mode") == b"HALF_UP"
-    return (E.floor(wide * by + 0.5) if is_up else E.round(wide * by)) * step
+    scaled = wide * by
+    return (E.floor(scaled + 0.5) if round_mode == b"HALF_UP" else E.round(scaled)) * step
 
 
 def _ends(operation: Operation, like: Node) -> list[Array]:

@@ -1,4 +1,4 @@
-"""What one run leaves for another, by its operations."""
+"""What one run leaves for another, and sums of gradients that several add to, by operations."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from ..graph import Operation
-from ..resources.staging import Area, Map
+from ..resources.staging import Accumulator, Area, Map, SparseAccumulator
 from ..variables import Store
-from .keeping import kept, on_handles
+from .keeping import keeps, kept, on_handles
 
 
 def _on(find: Callable[[Store, Operation], Any], acts: Mapping[str, Callable[..., Any]]) -> None:
@@ -64,4 +64,31 @@ _on(_map, {
     "MapSize OrderedMapSize": lambda held: np.int32(len(held.whole)),
     "MapIncompleteSize OrderedMapIncompleteSize": lambda held: np.int32(len(held.parts)),
     "MapClear OrderedMapClear": Map.clear,
+})  # fmt: skip
+
+
+# Sums of gradients ------------------------------------------------------------------------------
+
+
+@keeps(
+    "accumulator",
+    "ConditionalAccumulator ResourceConditionalAccumulator SparseConditionalAccumulator",
+)
+def _accumulator(store: Store, operation: Operation) -> Accumulator:
+    kind = SparseAccumulator if operation.type.startswith("Sparse") else Accumulator
+    is_mean = operation.attribute("reduction_type") in (b"MEAN", None)
+    return kind(store.waiting, operation.name, is_mean)
+
+
+on_handles({
+    "AccumulatorApplyGradient ResourceAccumulatorApplyGradient":
+        lambda held, step, g: held.apply(int(step), np.asarray(g)),
+    "SparseAccumulatorApplyGradient":
+        lambda held, step, *parts: held.apply(int(step), list(map(np.asarray, parts))),
+    "AccumulatorTakeGradient ResourceAccumulatorTakeGradient SparseAccumulatorTakeGradient":
+        lambda held, least: held.take(int(least)),
+    "AccumulatorNumAccumulated ResourceAccumulatorNumAccumulated":
+        lambda held: np.int32(held.count),
+    "AccumulatorSetGlobalStep ResourceAccumulatorSetGlobalStep":
+        lambda held, step: held.set_step(int(step)),
 })  # fmt: skip

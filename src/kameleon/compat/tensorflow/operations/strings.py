@@ -53,9 +53,7 @@ def _cased(operation: Operation, x: bytes) -> bytes:
     return x.lower() if lower else x.upper()
 
 
-@mapped("StringStrip")
-def _stripped(operation: Operation, x: bytes) -> bytes:
-    return x.strip()
+mapped("StringStrip")(lambda operation, x: x.strip())
 
 
 def letters_of(x: bytes) -> list[bytes]:

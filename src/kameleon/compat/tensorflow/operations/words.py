@@ -53,8 +53,8 @@ def _ngrams(operation: Operation, data: Texts, ends: Array) -> list[Array]:
 
 
 def _grams(operation: Operation, words: list[bytes]) -> list[bytes]:
-    separator, widest = operation.attribute("separator"), operation.attribute("pad_width")
-    left, right = operation.attribute("left_pad"), operation.attribute("right_pad")
+    names = ("separator", "pad_width", "left_pad", "right_pad")
+    separator, widest, left, right = map(operation.attribute, names)
     found: list[bytes] = []
     for width in operation.attribute("ngram_widths"):
         pad = width - 1 if widest < 0 else min(widest, width - 1)
