@@ -220,10 +220,11 @@ class Decoding(Op):  # type: ignore[misc]
 
     def perform(self, node: Any, inputs: Sequence[Any], output_storage: Any) -> None:
         """Run the search on the operands' values."""
+        scores, lengths = inputs
         if self.width:
-            labels, total = ctc.beam_search(*inputs, self.width, self.paths)
+            labels, total = ctc.beam_search(scores, lengths, self.width, self.paths)
         else:
-            *labels, total = ctc.greedy_decode(*inputs)
+            *labels, total = ctc.greedy_decode(scores, lengths)
         for cell, value in zip(output_storage, [*labels, total], strict=True):
             cell[0] = np.asarray(value)
 
