@@ -103,11 +103,6 @@ def assert_same(found: Any, expected: Array) -> None:
         np.testing.assert_array_equal(np.signbit(found[known]), np.signbit(expected[known]))
 
 
-def lacks(dtype: str, *names: str) -> bool:
-    """Whether one of the engines doesn't compute with a dtype."""
-    return any(dtype in engines.load(name).lacks for name in names)
-
-
 def belongs_to(value: Any) -> set[str]:
     """The engines that take a value for an array of their own."""
     return {name for name in engines_under_test() if engines.load(name).type_of(value) is not None}

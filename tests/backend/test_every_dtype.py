@@ -108,8 +108,6 @@ def computed(calls: Sequence[Posed], engine: str) -> list[Any]:
     "dtype", [*EACH_TIME, *(pytest.param(d, marks=pytest.mark.nightly) for d in NIGHTLY)]
 )
 def test_every_function(engine: Engine, dtype: str) -> None:
-    if dtype in engine.lacks:
-        pytest.skip(f"{engine.title} has no {dtype}: {engine.lacks[dtype]}")
     calls = [call for name in CALLS if (call := posed(name, dtype)) is not None]
     one_by_one(check, engine, calls, dtype)
 
