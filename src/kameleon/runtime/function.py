@@ -108,9 +108,7 @@ class Function:
         self._engine, self._as_numpy, self._check = engine, as_numpy, check
         self._scalars = any(x.type.rank == 0 for x in self.outputs)
         self.is_once = once
-        self.phase = next(
-            (i for i, x in enumerate(self.inputs) if getattr(x, "is_phase", False)), None
-        )
+        self.phase = next((i for i, x in enumerate(self.inputs) if x.is_phase), None)
         self.state = State(self.program)
         self._executables: dict[tuple[Engine, Variant], Executable] = {}
         # What explains failures: see `_replay`.

@@ -72,8 +72,8 @@ def to_bytes(function: Function) -> bytes:
         "format": FORMAT,
         "graph": graph,
         "inputs": [n.name[:-2] for n in inputs],
-        "defaults": [int(n.default) if _is_phase(n) else None for n in inputs],
-        "phase": [_is_phase(n) for n in inputs],
+        "defaults": [int(n.default) if n.is_phase else None for n in inputs],
+        "phase": [n.is_phase for n in inputs],
         "outputs": len(program.outputs),
         "prints": [p.message for p in program.prints],
         "watched": [i for i, p in enumerate(program.prints) if isinstance(p, Watch)],
@@ -104,10 +104,6 @@ def _open_graph(function: Function) -> Graph:
     """The graph over inputs, variables and keys; `function.constants` are constants in it."""
     graph, values = function.graph(equal=False), function.constants.values()
     return without_custom_gradients(with_values(graph, len(function.inputs), values))
-
-
-def _is_phase(node: Node) -> bool:
-    return bool(getattr(node, "is_phase", False))
 
 
 # Reading -------------------------------------------------------------------------------------

@@ -224,7 +224,7 @@ def _drawn(
 def _array(x: Node, shape: Sequence[int], kind: Any, random: Any, number: int) -> Array:
     floats, integers = kind
     dtype = np.dtype(x.dtype)
-    if getattr(x, "is_phase", False):
+    if x.is_phase:
         return np.array(number % 2, dtype)
     if x.dtype.is_bool:
         return np.asarray(random.integers(0, 2, shape), dtype)

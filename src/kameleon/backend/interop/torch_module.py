@@ -69,7 +69,7 @@ class Plan:
         own.refuse_sparse(WHAT)
         self.function, self.rebuilt, self.phase = function, own.rebuilt, own.phase
         compiled = own.function
-        default = [x for x in compiled.program.unfed if getattr(x, "is_phase", False)]
+        default = [x for x in compiled.program.unfed if x.is_phase]
         self.stateless = stateless = Stateless(_with_inputs(compiled, default), WHAT)
         self.depends = stateless.phase is not None
         self.name = stateless.name

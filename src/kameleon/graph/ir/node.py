@@ -72,6 +72,7 @@ class Tensor:
     effects: tuple[Effect, ...]
 
     __array_priority__ = 1000
+    is_phase = False  # whether it's the learning phase
 
     if TYPE_CHECKING:  # the K surface gives tensors their operators
 
@@ -85,7 +86,6 @@ class Tensor:
 
         # Marks that the K surface sets on some nodes.
         default: Any  # the value of a placeholder that isn't fed
-        is_phase: bool
         constraint: Any
         _keras_shape: Shape
         _uses_learning_phase: bool
