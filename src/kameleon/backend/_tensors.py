@@ -9,6 +9,7 @@ import numpy as np
 
 from .. import config
 from ..errors import ArgumentError, DTypeError, ShapeError
+from ..graph.ir.context import context, unique_name
 from ..graph.ir.node import Node, Primitive, Variable
 from ..graph.ir.node import Tensor as Tensor
 from ..graph.ir.types import (
@@ -22,7 +23,7 @@ from ..graph.ir.types import (
 )
 from ..graph.primitives.control import identity
 from ..graph.primitives.elementwise import cast, constant
-from ..graph.primitives.movement import broadcast_to, concatenate, reshape
+from ..graph.primitives.movement import broadcast_to, concatenate, reshape, slice_axis
 from ..graph.primitives.sizes import Size, dims_of
 from ..graph.primitives.stretching import stretched_together
 from ..runtime.feeds import as_numpy
@@ -233,8 +234,6 @@ def dims_from(shape: Any, what: str) -> list[Size]:
 
 def unstacked(vector: Node, what: str) -> list[Size]:
     """The elements of a 1-D integer tensor of known length, as sizes."""
-    from ..graph.primitives.movement import slice_axis
-
     if vector.type.rank != 1 or vector.shape[0] is None or not vector.dtype.is_integer:
         raise ShapeError(f"{what}: a shape must be a 1-D integer tensor, not {vector!r}")
     return [size_or_node(slice_axis(vector, 0, i, i + 1), what) for i in range(vector.shape[0])]
@@ -259,8 +258,6 @@ def named(x: Node, name: str | None) -> Node:
     """`x` under a name of its own, where one is given."""
     if name is None:
         return x
-    from ..graph.ir.context import context, unique_name
-
     node = identity(x)
     node._name, node.graph_of = unique_name(context.scope + name), context.graph
     return node

@@ -15,8 +15,10 @@ from ..graph.ir.node import Node, Primitive
 from ..graph.primitives import elementwise as ew
 from ..graph.primitives.control import check
 from ..graph.primitives.indexing import gather, nonzero
+from ..graph.primitives.linalg import contract
 from ..graph.primitives.movement import WHOLE, Cut, reshape, reverse, slice_
 from ..graph.primitives.sizes import Size, are_one_size, as_node, dims_of, size_of, sizes_product
+from ..graph.primitives.stretching import stretched_together
 from ._slices import Parts, bounds, places
 from ._tensors import as_float, as_tensor, binary, broadcast_together, promoted
 from .sparse_tensor import SparseTensor
@@ -32,9 +34,6 @@ def divide(x: Any, y: Any) -> Node:
 
 def matmul(x: Any, y: Any) -> Node:
     """x @ y as NumPy defines it: batches of products over leading axes, which broadcast."""
-    from ..graph.primitives.linalg import contract
-    from ..graph.primitives.stretching import stretched_together
-
     a, b = promoted((x, y), "@")
     if min(a.type.rank, b.type.rank) < 1:
         raise ShapeError(f"@ needs tensors with axes, not shapes {a.shape} and {b.shape}")

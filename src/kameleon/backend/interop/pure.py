@@ -32,6 +32,7 @@ from ...runtime.pure import with_values
 from ...runtime.state import draws, numpy_values
 from .._nests import leaves
 from ..functions import BackendFunction
+from ..sparse import PART_NAMES
 from ..sparse_tensor import SparseTensor
 
 # What says something of gradients: dead branches go, and these stay.
@@ -256,7 +257,7 @@ class Stateless:
             return [""] * len(self.function.outputs)
         found: list[str] = []
         for x, path in leaves(self.outer.outputs):
-            parts = PARTS if isinstance(x, SparseTensor) else ("",) * (x is not None)
+            parts = PART_NAMES if isinstance(x, SparseTensor) else ("",) * (x is not None)
             found += ["_".join(filter(None, (path, part))) if path else "" for part in parts]
         return found
 
@@ -275,6 +276,3 @@ class Stateless:
                     " tensors: K.to_dense makes an output dense; for an input, use a dense"
                     " placeholder"
                 )
-
-
-PARTS = ("indices", "values", "shape")  # of a sparse tensor
