@@ -99,7 +99,7 @@ def export(
     _target(path, chosen)  # before a library is loaded
     module = _module(chosen)
     _check_options(chosen, module, options)
-    program = AtOneMoment(function)
+    program = AtOneMoment(function, "export")
     given: Given = False if verify is False else examples.examples_of(program, verify)
     return write(
         program, path, chosen, partial(module.write, program, **options), module.RELOAD, given
@@ -141,8 +141,8 @@ def write(
 class AtOneMoment(Stateless):
     """A function as a pure one, whose variables don't change while it's exported."""
 
-    def __init__(self, function: Any):
-        super().__init__(function, "export")
+    def __init__(self, function: Any, what: str):
+        super().__init__(function, what)
         self._held = super().values, super().keys
 
     values = property(lambda self: self._held[0])

@@ -44,7 +44,7 @@ def write(original: Original, path: str, chosen: Format, folder: str) -> list[An
     calls = original.calls
     if chosen is not KERAS3:
         return formats.export(original.function, path, chosen.name, calls)
-    program = formats.AtOneMoment(original.function)
+    program = formats.AtOneMoment(original.function, "export")
     if calls and program.sources:
         raise CommandError(
             "this model draws random numbers as it predicts, and Keras 3 draws others: a file of"
