@@ -69,17 +69,6 @@ def _losses(loss: Tensor, like: Tensor, axis: int) -> Tensor:
     return loss if len(dims) == 2 else reshaped(loss, [d for i, d in enumerate(dims) if i != axis])
 
 
-def softmax_crossentropy(e: Tracing, node: Node, x: Tensor, p: Tensor, t: Tensor) -> Tensor:
-    """From x alone: where only the loss is wanted p isn't computed.
-
-    `SoftmaxCrossEntropyWithLogits` stretches operands of size 1, but the optimiser takes from its
-    shape function that sizes are equal, and drops any check of that. The kernel is slower, too.
-    """
-    axis = node.attrs["axis"]
-    terms = raw.Mul(x=t, y=along_last(in_rows(_log_softmax), axis, x))
-    return raw.Neg(x=raw.Sum(input=terms, axis=[axis]))
-
-
 def sparse_crossentropy(e: Tracing, node: Node, x: Tensor, p: Tensor, labels: Tensor) -> Tensor:
     """The kernel's second result is p with 1 taken off at the labels."""
     axis, rank = node.attrs["axis"], len(x.shape)
@@ -132,7 +121,6 @@ RULES: dict[str, Rule] = {
     "contract": contract,
     "softmax": rowwise(_softmax),
     "log_softmax": rowwise(_log_softmax),
-    "softmax_crossentropy": softmax_crossentropy,
     "sparse_softmax_crossentropy": sparse_crossentropy,
     "minus_one_hot": minus_one_hot,
     "sparse_dense_dot": sparse_dot,
@@ -146,5 +134,5 @@ WHERE: dict[str, Any] = {
 OPERATIONS: dict[str, tuple[str, ...]] = {
     "contract": ("MatMul", "BatchMatMulV2"),
     "softmax": ("Softmax",),
-    **dict.fromkeys(("log_softmax", "softmax_crossentropy"), ("LogSoftmax",)),
+    "log_softmax": ("LogSoftmax",),
 }
