@@ -64,6 +64,15 @@ def keep_unless(condition: Array, x: Array) -> Array:
     return np.bitwise_and(mask, x.view(mask.dtype), mask).view(x.dtype)
 
 
+def softplus(x: Array) -> Array:
+    """max(x, 0) + log(1 + exp(-|x|))."""
+    t = np.negative(np.abs(x))
+    if not isinstance(t, np.ndarray):
+        return np.log1p(np.exp(t)) + np.maximum(x, x.dtype.type(0))
+    np.log1p(np.exp(t, t), t)
+    return np.add(t, np.maximum(x, 0), t)
+
+
 def softmax(x: Array, axis: int) -> Array:
     """exp(x) / sum(exp(x)), shifted by the maximum."""
     e = np.subtract(x, np.maximum.reduce(x, axis=axis, keepdims=True, initial=-np.inf))

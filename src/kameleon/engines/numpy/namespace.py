@@ -41,7 +41,7 @@ NAMESPACE: dict[str, Any] = {
         for name in (
             "check cumprod_slope gather iota keep_unless keep_where linear_scan log_softmax "
             "minus_one_hot mismatch one_hot pad product_of_others put_along scatter_add "
-            "sigmoid softmax sparse_softmax_crossentropy "
+            "sigmoid softmax softplus sparse_softmax_crossentropy "
             "take_along unslice"
         ).split()
     },

@@ -102,6 +102,7 @@ RULES: dict[str, Rule] = {
     **{name: _ufunc(function) for name, function in UFUNCS.items()},
     "relu": _relu,
     "sigmoid": unary("sigmoid({0}{out})"),
+    "softplus": unary("softplus({0})"),
     "softmax": along("softmax({0}, AXIS)"),
     "log_softmax": along("log_softmax({0}, AXIS)"),
     "select": _select,
