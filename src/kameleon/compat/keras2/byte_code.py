@@ -13,7 +13,6 @@ import os
 import sys
 from collections.abc import Mapping
 from contextvars import ContextVar
-from types import ModuleType
 from typing import Any
 
 from ..._utils.around import Function, around
@@ -65,18 +64,9 @@ def noting(dump: Function, function: Any) -> Any:
 # --- a layer from its configuration --------------------------------------------------------------
 
 
-def guard_lambda(core: ModuleType) -> None:
-    """Let `Lambda.from_config` take functions by the layer's name, and refuse byte code.
-
-    Args:
-        core: `keras.layers.core`.
-    """
-    vars(core)["func_dump"] = noting(core.func_dump)
-    core.Lambda.from_config = classmethod(_guarded(core.Lambda.from_config.__func__))
-
-
 @around
-def _guarded(theirs: Function, cls: Any, config: Any, custom_objects: Any = None) -> Any:
+def guarded(theirs: Function, cls: Any, config: Any, custom_objects: Any = None) -> Any:
+    """`Lambda.from_config`, which takes functions by the layer's name, and refuses byte code."""
     config = replaced(config, custom_objects or {})
     for part in FUNCTIONS:
         if _is_byte_code(config, part) and not may_run(config[part]):
@@ -178,26 +168,15 @@ def _raw(code: str) -> bytes:
 LOADERS = ("load_model", "model_from_config", "model_from_json", "model_from_yaml")
 
 
-def add_safe_mode(saving: ModuleType) -> None:
-    """Give Keras's functions that load models the argument `safe_mode`.
-
-    `unpickle_model` allows byte code: to unpickle a model runs whatever the pickle says anyway.
-
-    Args:
-        saving: `keras.engine.saving`.
-    """
-    for name in LOADERS:
-        setattr(saving, name, _with_safe_mode(getattr(saving, name)))
-    vars(saving)["unpickle_model"] = _trusting(saving.unpickle_model)
-
-
 @around
-def _with_safe_mode(load: Function, *args: Any, safe_mode: bool = True, **kwargs: Any) -> Any:
+def with_safe_mode(load: Function, *args: Any, safe_mode: bool = True, **kwargs: Any) -> Any:
+    """One of these, with the argument `safe_mode`."""
     with allowed(not safe_mode):
         return load(*args, **kwargs)
 
 
 @around
-def _trusting(load: Function, *args: Any) -> Any:
+def trusting(load: Function, *args: Any) -> Any:
+    """`unpickle_model`: to unpickle a model runs whatever the pickle says anyway."""
     with allowed():
         return load(*args)

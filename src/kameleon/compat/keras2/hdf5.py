@@ -139,28 +139,19 @@ def adopted(thing: Any, h5py: ModuleType) -> Any:
     return thing
 
 
-# Functions of Keras that may be handed a group of the program's own, as their first argument.
-HANDED = {
-    "keras.utils.io_utils": ("H5Dict.__init__",),
-    "keras.engine.saving": (
-        "save_attributes_to_hdf5_group",
-        "load_attributes_from_hdf5_group",
-        "save_weights_to_hdf5_group",
-        "load_weights_from_hdf5_group",
-        "load_weights_from_hdf5_group_by_name",
-    ),
-}
+# Functions of `keras.engine.saving` that may be handed a group of the program's own.
+HANDED = (
+    "save_attributes_to_hdf5_group",
+    "load_attributes_from_hdf5_group",
+    "save_weights_to_hdf5_group",
+    "load_weights_from_hdf5_group",
+    "load_weights_from_hdf5_group_by_name",
+)
 
 
-def adopt_handed(module: ModuleType) -> None:
-    """Let the functions of `HANDED` in a module of Keras adopt the groups that they get."""
-    for path in HANDED[module.__name__]:
-        owner, _, name = path.rpartition(".")
-        place = getattr(module, owner) if owner else module
-        setattr(place, name, _adopting(at=1 if owner else 0)(getattr(place, name)))
+def adopting(at: int) -> Around:
+    """For a function, one that adopts a group that it gets as that argument."""
 
-
-def _adopting(at: int) -> Around:
     @around
     def call(function: Function, *args: Any, **kwargs: Any) -> Any:
         h5py: Any = sys.modules.get("h5py")  # where it isn't loaded, no argument is its group

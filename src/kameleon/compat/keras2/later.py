@@ -6,7 +6,6 @@ beside their names, layers have options that are off. What 2.3.1 can't do is an 
 
 from __future__ import annotations
 
-import functools
 import inspect
 import json
 import re
@@ -14,7 +13,6 @@ import sys
 import warnings
 from collections.abc import Container, Mapping, Sequence
 from contextvars import ContextVar
-from types import ModuleType
 from typing import Any
 
 from ..._utils.around import Function, around
@@ -63,40 +61,25 @@ def _is_later(version: Any) -> bool:
     return str(version).endswith("-tf") or number > (2, 3)
 
 
-def read_later(layers: ModuleType) -> None:
-    """Let `deserialize`, which makes models and layers, take the words of later versions.
-
-    Args:
-        layers: `keras.layers`.
-    """
-    theirs = vars(layers).get("deserialize")
-    if theirs is None:  # a module of that name that is something else
-        return
-
-    @functools.wraps(theirs)
-    def deserialize(config: Any, custom_objects: Mapping[str, Any] | None = None) -> Any:
-        if isinstance(config, Mapping) and _is_later(config.get("keras_version", _version.get())):
-            utils = sys.modules["keras.utils.generic_utils"]
-            own = {*(custom_objects or ()), *utils.get_custom_objects()}
-            config = translated(config, vars(layers), own)
-        return theirs(config, custom_objects)
-
-    vars(layers)["deserialize"] = deserialize
-
-
-def leave_uncompiled(saving: ModuleType) -> None:
-    """Read files of later versions without how they were compiled, which 2.3.1 can't take over.
-
-    Args:
-        saving: `keras.engine.saving`.
-    """
-    vars(saving)["_deserialize_model"] = _uncompiled(saving._deserialize_model)
+@around
+def deserialize(
+    theirs: Function, config: Any, custom_objects: Mapping[str, Any] | None = None
+) -> Any:
+    """What makes models and layers; it takes the words of later versions."""
+    if isinstance(config, Mapping) and _is_later(config.get("keras_version", _version.get())):
+        utils = sys.modules["keras.utils.generic_utils"]
+        own = {*(custom_objects or ()), *utils.get_custom_objects()}
+        config = translated(config, vars(sys.modules["keras.layers"]), own)
+    return theirs(config, custom_objects)
 
 
 @around
-def _uncompiled(
+def uncompiled(
     theirs: Function, h5dict: Any, custom_objects: Any = None, compile: bool = True
 ) -> Any:
+    """What reads a model's file; of one by later versions without how it was compiled, which 2.3.1
+    can't take over.
+    """
     version = h5dict["keras_version"].decode() if "keras_version" in h5dict else "1"
     if compile and "training_config" in h5dict and _has_name(h5dict["training_config"]):
         warnings.warn(

@@ -4,25 +4,15 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
 from types import ModuleType
 from typing import Any
 
-from .byte_code import guard_lambda
+from ..._utils.around import Function, around
 
 
-def guard_loading(core: ModuleType) -> None:
-    """Let `Lambda` layers run no stored code unasked, and say what they can't read.
-
-    Args:
-        core: `keras.layers.core`.
-    """
-    guard_lambda(core)
-    vars(core)["func_load"] = partial(_load_function, core.func_load)
-
-
-def _load_function(load: Callable[..., Any], code: Any, *args: Any, **kwargs: Any) -> Any:
+@around
+def load_function(load: Function, code: Any, *args: Any, **kwargs: Any) -> Any:
     """Load a function from byte code, which only the Python version that wrote it can read."""
     try:
         return load(code, *args, **kwargs)
@@ -35,27 +25,20 @@ def _load_function(load: Callable[..., Any], code: Any, *args: Any, **kwargs: An
         ) from error
 
 
-def infer_outputs_of_lambda(core: ModuleType) -> None:
-    """Let a `Lambda` without `output_shape` infer it by calling its function on placeholders.
+@around
+def shape_of_lambda(theirs: Function, self: Any, input_shape: Any) -> Any:
+    """`Lambda.compute_output_shape`; without `output_shape` the function is called on placeholders.
 
     Keras does so on backends that it knows by name; on others it takes the output to have the
     input's shape.
-
-    Args:
-        core: `keras.layers.core`.
     """
-    K, theirs = core.K, core.Lambda.compute_output_shape
-
-    def compute_output_shape(self: Any, input_shape: Any) -> Any:
-        if self._output_shape is not None:
-            return theirs(self, input_shape)
-        outputs = self.call(_placeholders(K, input_shape, self._input_dtypes))
-        if isinstance(outputs, (list, tuple)):
-            return [K.int_shape(x) for x in outputs]
-        return K.int_shape(outputs)
-
-    compute_output_shape.__wrapped__ = theirs  # type: ignore[attr-defined]
-    core.Lambda.compute_output_shape = compute_output_shape
+    if self._output_shape is not None:
+        return theirs(self, input_shape)
+    K = sys.modules["keras.backend"]
+    outputs = self.call(_placeholders(K, input_shape, self._input_dtypes))
+    if isinstance(outputs, (list, tuple)):
+        return [K.int_shape(x) for x in outputs]
+    return K.int_shape(outputs)
 
 
 def _placeholders(K: ModuleType, shape: Any, dtype: Any) -> Any:

@@ -89,18 +89,10 @@ def serve_metrics_tensors(training: ModuleType) -> None:
     )
 
 
-def sum_as_doubles(callbacks: ModuleType) -> None:
-    """Let the losses of an epoch be summed in double precision: where NumPy 1 multiplied a float32
-    by an int, a float64 came out.
-
-    Args:
-        callbacks: `keras.callbacks.callbacks`.
-    """
-    logger = callbacks.BaseLogger
-    logger.on_batch_end = _summing_doubles(logger.on_batch_end)
-
-
 @around
-def _summing_doubles(theirs: Function, self: Any, batch: Any, logs: Any = None) -> None:
+def summing_doubles(theirs: Function, self: Any, batch: Any, logs: Any = None) -> None:
+    """What sums the losses of an epoch, in double precision: where NumPy 1 multiplied a float32 by
+    an int, a float64 came out.
+    """
     size = np.int64((logs or {}).get("size", 0))
     theirs(self, batch, {**(logs or {}), "size": size})

@@ -53,20 +53,12 @@ def serve_tensorboard(module: ModuleType) -> None:
     vars(module)["TensorBoard"] = import_module(f"{HOSTED}.tensorboard").TensorBoard
 
 
-def serve_multi_gpu(module: ModuleType) -> None:
-    """Let `multi_gpu_model` give the model itself: an engine places its own work.
-
-    Args:
-        module: `keras.utils.multi_gpu_utils`.
-    """
-    vars(module)["multi_gpu_model"] = _multi_gpu_model(module.multi_gpu_model)
-
-
 @around
-def _multi_gpu_model(
+def multi_gpu_model(
     theirs: Function, model: Any, gpus: Any = None, cpu_merge: bool = True,
     cpu_relocation: bool = False,
 ) -> Any:  # fmt: skip
+    """The model itself: an engine places its own work."""
     count = len(gpus) if isinstance(gpus, (list, tuple)) else gpus
     if count is not None and count <= 1:
         raise ValueError(f"multi_gpu_model: gpus={gpus!r} are no two or more")

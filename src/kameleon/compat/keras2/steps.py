@@ -5,13 +5,16 @@ Some modules aren't run at all: a function fills them.
 
 from __future__ import annotations
 
+import inspect
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
 from importlib import import_module
 from types import ModuleType
 from typing import Any
 
 from ... import config
+from ..._utils.around import Around
 from ...config.processes import this_process
 from . import (
     byte_code,
@@ -69,6 +72,41 @@ def _share_generators(loops: ModuleType) -> None:
         import_module(f"{refused.HOSTED}.generators").share(loops)
 
 
+# --- functions in the place of Keras's -----------------------------------------------------------
+
+# By module and path of a function in it, what gives the one that stands in its place.
+REPLACED: Mapping[str, Mapping[str, Around]] = {
+    "keras.callbacks.callbacks": {"BaseLogger.on_batch_end": older.summing_doubles},
+    "keras.engine.saving": {
+        **dict.fromkeys(hdf5.HANDED, hdf5.adopting(at=0)),
+        "_deserialize_model": later.uncompiled,
+        **dict.fromkeys(byte_code.LOADERS, byte_code.with_safe_mode),
+        "unpickle_model": byte_code.trusting,
+    },
+    "keras.layers": {"deserialize": later.deserialize},
+    "keras.layers.core": {
+        "func_dump": byte_code.noting,
+        "func_load": layers.load_function,
+        "Lambda.from_config": byte_code.guarded,
+    },
+    "keras.utils.io_utils": {"H5Dict.__init__": hdf5.adopting(at=1)},
+    "keras.utils.multi_gpu_utils": {"multi_gpu_model": refused.multi_gpu_model},
+}
+OF_LAMBDA: Mapping[str, Around] = {"Lambda.compute_output_shape": layers.shape_of_lambda}
+
+
+def _replace(ways: Mapping[str, Around], module: ModuleType) -> None:
+    """Put functions in the place of those that are there: another Keras may lack some."""
+    for path, way in ways.items():
+        owner, _, name = path.rpartition(".")
+        place = getattr(module, owner) if owner else module
+        theirs = inspect.getattr_static(place, name, None)
+        if isinstance(theirs, classmethod):
+            setattr(place, name, classmethod(way(theirs.__func__)))
+        elif theirs is not None:
+            setattr(place, name, way(theirs))
+
+
 # --- the tables ----------------------------------------------------------------------------------
 
 BACKENDS = ("keras.backend.tensorflow_backend", "keras.backend.theano_backend")
@@ -77,16 +115,11 @@ BACKENDS = ("keras.backend.tensorflow_backend", "keras.backend.theano_backend")
 # and layers that would need a device of their own.
 ALWAYS: tuple[Steps, ...] = (
     dict.fromkeys(older_names.MODULES, older_names.serve),
-    dict.fromkeys(hdf5.HANDED, hdf5.adopt_handed),
+    {module: partial(_replace, ways) for module, ways in REPLACED.items()},
     {"keras.engine.training": _serve_pipelines},
-    {"keras.engine.saving": later.leave_uncompiled, "keras.layers": later.read_later},
     {
-        "keras.callbacks.callbacks": older.sum_as_doubles,
-        "keras.engine.saving": byte_code.add_safe_mode,
         "keras.engine.training": older.serve_metrics_tensors,
-        "keras.layers.core": layers.guard_loading,
         "keras.layers.cudnn_recurrent": layers.serve_cudnn,
-        "keras.utils.multi_gpu_utils": refused.serve_multi_gpu,
         "keras.wrappers.scikit_learn": wrappers.describe_estimators,
     },
 )
@@ -98,7 +131,7 @@ OURS: tuple[Steps, ...] = (
         "keras.backend.load_backend": _share_settings,
         "keras.engine.base_layer": naming.name_backend,  # by now, all of the backend has run
         "keras.engine.training_generator": _share_generators,
-        "keras.layers.core": layers.infer_outputs_of_lambda,
+        "keras.layers.core": partial(_replace, OF_LAMBDA),
         "keras.metrics": refused.serve_metrics,
         "keras.optimizers": refused.serve_optimizers,
     },
