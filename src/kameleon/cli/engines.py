@@ -117,17 +117,10 @@ def _own(name: str, packages: Mapping[str, list[str]]) -> EngineRow:
     if not installed(name):
         return replace(row, install=known.install)
     if known.found is not None:
-        return replace(
-            row,
-            installed=True,
-            library=known.module,
-            version=cntk_environment.VERSION,
-            note=f"in {cntk_environment.folder()}",
-        )
-    distributions = packages.get(known.module) or [known.module]
-    return replace(
-        row, installed=True, library=distributions[0], version=_version(distributions[0])
-    )
+        place, its = f"in {cntk_environment.folder()}", cntk_environment.VERSION
+        return replace(row, installed=True, library=known.module, version=its, note=place)
+    library = (packages.get(known.module) or [known.module])[0]
+    return replace(row, installed=True, library=library, version=_version(library))
 
 
 def _version(distribution: str) -> str:

@@ -4,7 +4,6 @@ TensorFlow: the same, on Kameleon.
 
 from __future__ import annotations
 
-import functools
 from importlib import import_module
 from types import ModuleType
 from typing import Any
@@ -29,7 +28,7 @@ def serve_metrics(metrics: ModuleType) -> None:
 
 
 def serve_optimizers(optimizers: ModuleType) -> None:
-    """Let optimizers of `tf.train` serve as optimizers of Keras, wrapped in a `TFOptimizer`.
+    """Give Keras a `TFOptimizer`, and let learning rates be set.
 
     Args:
         optimizers: `keras.optimizers`.
@@ -37,15 +36,14 @@ def serve_optimizers(optimizers: ModuleType) -> None:
     ours = import_module(f"{HOSTED}.optimizers")
     vars(optimizers)["TFOptimizer"] = ours.TFOptimizer
     optimizers.Optimizer.lr = optimizers.Optimizer.lr.setter(ours.set_rate)
-    theirs = optimizers.get
 
-    @functools.wraps(theirs)
-    def get(identifier: Any) -> Any:
-        if ours.is_of_tensorflow(identifier):
-            return ours.TFOptimizer(identifier)
-        return theirs(identifier)
 
-    vars(optimizers)["get"] = get
+@around
+def optimizer(theirs: Function, identifier: Any) -> Any:
+    """`keras.optimizers.get`; optimizers of `tf.train` serve, too, wrapped in a `TFOptimizer`."""
+    ours = import_module(f"{HOSTED}.optimizers")
+    wraps = ours.is_of_tensorflow(identifier)
+    return ours.TFOptimizer(identifier) if wraps else theirs(identifier)
 
 
 def serve_tensorboard(module: ModuleType) -> None:

@@ -92,7 +92,10 @@ REPLACED: Mapping[str, Mapping[str, Around]] = {
     "keras.utils.io_utils": {"H5Dict.__init__": hdf5.adopting(at=1)},
     "keras.utils.multi_gpu_utils": {"multi_gpu_model": refused.multi_gpu_model},
 }
-OF_LAMBDA: Mapping[str, Around] = {"Lambda.compute_output_shape": layers.shape_of_lambda}
+REPLACED_ON_OURS: Mapping[str, Mapping[str, Around]] = {
+    "keras.layers.core": {"Lambda.compute_output_shape": layers.shape_of_lambda},
+    "keras.optimizers": {"get": refused.optimizer},
+}
 
 
 def _replace(ways: Mapping[str, Around], module: ModuleType) -> None:
@@ -126,12 +129,12 @@ ALWAYS: tuple[Steps, ...] = (
 # What Keras does otherwise, or not at all, on a backend whose name it doesn't know.
 OURS: tuple[Steps, ...] = (
     dict.fromkeys(recorded.RECORDERS, recorded.record_convention),
+    {module: partial(_replace, ways) for module, ways in REPLACED_ON_OURS.items()},
     {
         "keras.backend": _ask_us,
         "keras.backend.load_backend": _share_settings,
         "keras.engine.base_layer": naming.name_backend,  # by now, all of the backend has run
         "keras.engine.training_generator": _share_generators,
-        "keras.layers.core": partial(_replace, OF_LAMBDA),
         "keras.metrics": refused.serve_metrics,
         "keras.optimizers": refused.serve_optimizers,
     },
