@@ -17,36 +17,10 @@ from ..dtypes import in_numpy
 from ..failures import failure
 from .base import Resource
 from .philox import Philox
-from .waiting import Attempt, Waiting
+from .waiting import FURTHER, Attempt, Waiting
 
 Shape = tuple[int, ...] | None
 Element = tuple[Any, ...]
-
-
-class Queued(Attempt):
-    """An attempt that waits in a queue's row.
-
-    Attributes:
-        moved: whether it got further when it was tried last.
-    """
-
-    def __init__(self, queue: Queue, step: Callable[[Any], bool]) -> None:
-        super().__init__()
-        self._queue, self._step = queue, step
-        self.taken: list[Element] = []  # of what is dequeued
-        self.moved = False
-
-    def run(self) -> None:
-        """Go as far as the queue lets it."""
-        self.moved = self._step(self)
-
-    def give_up(self) -> None:
-        """Leave the row; what was taken comes back."""
-        with self._queue.waiting.changed:
-            if not self.done:
-                self._queue.put_back(self.taken)
-                self.complete(error=failure("CANCELLED", "The operation was cancelled"))
-                self._queue.flush()
 
 
 class Queue(Resource):
@@ -74,8 +48,7 @@ class Queue(Resource):
         self.capacity = capacity if capacity > 0 else None
         self.shapes, self.dtypes = list(shapes), list(dtypes)
         self.closed = False
-        self._putters: deque[Queued] = deque()
-        self._takers: deque[Queued] = deque()
+        self._putters: list[Attempt] = []  # those who put, or close, and aren't done
         self._begin()
 
     # What a kind of queue does in its own way ---------------------------------------------------
@@ -110,104 +83,79 @@ class Queue(Resource):
             found.append(stacked(arrays, dtype) if arrays else np.zeros(shape, in_numpy(dtype)))
         return found
 
-    # Rows ---------------------------------------------------------------------------------------
-
-    def flush(self) -> None:
-        """Let all in the rows go as far as they can; who holds `waiting.changed` calls it."""
-        going = True
-        while going:
-            going = self._serve(self._putters)
-            going = self._serve(self._takers) or going
-        self.waiting.changed.notify_all()
-
-    def _serve(self, row: deque[Queued]) -> bool:
-        going = False
-        while row:
-            first = row[0]
-            if not first.done:
-                first.run()
-            if first.done:
-                row.popleft()
-                going = True
-                continue
-            return going or first.moved
-        return going
-
-    def _queued(self, row: deque[Queued], step: Callable[[Queued], bool]) -> Queued:
-        made = Queued(self, step)
-        with self.waiting.changed:
-            row.append(made)
-            self.flush()
-        return made
-
     # Putting ------------------------------------------------------------------------------------
 
-    def enqueue(self, elements: Sequence[Element]) -> Queued:
+    def _putting(self, step: Callable[[], Any]) -> Attempt:
+        """What puts, or closes, behind those who came before."""
+        with self.waiting.changed:
+            before = [each for each in self._putters if not each.done]
+
+            def in_turn() -> Any:
+                return None if any(not each.done for each in before) else step()
+
+            made = Attempt(self.waiting, in_turn if before else step)
+            self._putters = [*before, made]
+        return made
+
+    def enqueue(self, elements: Sequence[Element]) -> Attempt:
         """Put elements in, one after the other, as there's room."""
         rest = deque(elements)
 
-        def step(attempt: Queued) -> bool:
+        def step() -> Any:
             if self.closed:
-                message = f"{self.kind} '{self.name}' is closed."
-                attempt.complete(error=failure("CANCELLED", message))
-                return True
-            moved = False
+                raise failure("CANCELLED", f"{self.kind} '{self.name}' is closed.")
+            count = len(rest)
             while rest and (self.capacity is None or len(self) < self.capacity):
                 self._put(rest.popleft())
-                moved = True
             if not rest:
-                attempt.complete([])
-            return moved
+                return []
+            return FURTHER if len(rest) < count else None
 
-        return self._queued(self._putters, step)
+        return self._putting(step)
 
-    def close(self, cancel: bool) -> Queued:
+    def close(self, cancel: bool) -> Attempt:
         """Let nothing more in: behind those who wait for room, or before them."""
 
-        def step(attempt: Queued) -> bool:
+        def step() -> list[Any]:
             if self.closed and not cancel:
-                message = f"Queue '{self.name}' is already closed."
-                attempt.complete(error=failure("CANCELLED", message))
-            else:
-                attempt.complete([])
+                raise failure("CANCELLED", f"Queue '{self.name}' is already closed.")
             self.closed = True
-            return True
+            return []
 
         if cancel:
             with self.waiting.changed:
                 self.closed = True
                 for each in self._putters:
-                    message = "Enqueue operation was cancelled"
-                    each.complete(error=failure("CANCELLED", message))
-        return self._queued(self._putters, step)
+                    each.complete(error=failure("CANCELLED", "Enqueue operation was cancelled"))
+        return self._putting(step)
 
     # Taking -------------------------------------------------------------------------------------
 
-    def dequeue(self, count: int, fewer: bool = False) -> Queued:
+    def dequeue(self, count: int, fewer: bool = False) -> Attempt:
         """Take elements; with `fewer`, those that are left of a closed queue."""
+        taken: list[Element] = []
 
-        def step(attempt: Queued) -> bool:
-            return self._dequeue(attempt, count, fewer)
+        def give_back() -> None:
+            self.put_back(taken)
+            taken.clear()
 
-        return self._queued(self._takers, step)
+        def step() -> Any:
+            wanted = count - len(taken)
+            if self.closed and len(self) < wanted:
+                left = len(self)
+                give_back()
+                if not fewer or not len(self):
+                    if fewer and any(not each.done for each in self._putters):
+                        return FURTHER
+                    raise self._lacks(wanted, left)
+                wanted = len(self)
+            given = min(wanted, self._available())
+            taken.extend([self._take() for _ in range(given)])
+            if given == wanted:
+                return taken
+            return FURTHER if given else None
 
-    def _dequeue(self, attempt: Queued, count: int, fewer: bool) -> bool:
-        wanted = count - len(attempt.taken)
-        if self.closed and len(self) < wanted:
-            left = len(self)
-            self.put_back(attempt.taken)
-            attempt.taken = []
-            if not fewer or not len(self):
-                if fewer and self._putters:
-                    return True
-                attempt.complete(error=self._lacks(wanted, left))
-                return True
-            wanted = len(self)
-        given = min(wanted, self._available())
-        attempt.taken += [self._take() for _ in range(given)]
-        if given == wanted:
-            attempt.complete(attempt.taken)
-        return given > 0
+        return Attempt(self.waiting, step, give_back)
 
     def _lacks(self, wanted: int, left: int) -> Exception:
         return failure(

@@ -6,15 +6,22 @@ import time
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial, wraps
-from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
+from typing import Any, Concatenate, Final, ParamSpec, Protocol, TypeVar
 
 from kameleon._utils.locks import condition
 
 from ..failures import failure
 
+FURTHER: Final = object()  # what a step gives that isn't done, but got further
+
 
 class Attempt:
-    """Something that is tried until it's done.
+    """Something that is tried until it's done: again whenever something changes.
+
+    Args:
+        waiting: where it waits.
+        step: gives the result; None, if it isn't there yet; or `FURTHER`.
+        undo: takes back what steps did, if it's given up.
 
     Attributes:
         done: whether it is; then there's a result, or an error.
@@ -22,16 +29,35 @@ class Attempt:
         error: to be raised.
     """
 
-    def __init__(self) -> None:
+    def __init__(
+        self, waiting: Waiting, step: Callable[[], Any], undo: Callable[[], None] | None = None
+    ) -> None:
+        self._waiting, self._step, self._undo = waiting, step, undo
         self.done = False
         self.result: Any = None
         self.error: Exception | None = None
         self._made: Callable[[Any], Any] | None = None
+        with waiting.changed:
+            waiting.attempts.append(self)
+            waiting.try_all()
 
     def giving(self, made: Callable[[Any], Any]) -> Attempt:
         """The same, with what a function makes of the result."""
         self._made = made
         return self
+
+    def run(self) -> bool:
+        """Whether it's done now, or got further."""
+        try:
+            found = self._step()
+        except Exception as error:
+            self.complete(error=error)
+        else:
+            if found is FURTHER:
+                return True
+            if found is not None:
+                self.complete(found)
+        return self.done
 
     def complete(self, result: Any = None, error: Exception | None = None) -> None:
         """It's done."""
@@ -45,38 +71,11 @@ class Attempt:
 
     def give_up(self) -> None:
         """Nobody waits for it any more."""
-
-
-class Poll(Attempt):
-    """An attempt that is made again whenever something changes.
-
-    Args:
-        waiting: where it waits.
-        step: gives the result; None, if it isn't there yet.
-    """
-
-    def __init__(self, waiting: Waiting, step: Callable[[], Any]) -> None:
-        super().__init__()
-        self._waiting, self._step = waiting, step
-        with waiting.change():
-            waiting.polls.append(self)
-
-    def run(self) -> bool:
-        """Whether it's done now."""
-        try:
-            found = self._step()
-        except Exception as error:
-            self.complete(error=error)
-        else:
-            if found is not None:
-                self.complete(found)
-        return self.done
-
-    def give_up(self) -> None:
-        """Make it no more."""
-        with self._waiting.changed:
-            if self in self._waiting.polls:
-                self._waiting.polls.remove(self)
+        with self._waiting.change():
+            if not self.done:
+                if self._undo is not None:
+                    self._undo()
+                self.complete(error=failure("CANCELLED", "The operation was cancelled"))
 
 
 class _Waits(Protocol):
@@ -89,12 +88,12 @@ P = ParamSpec("P")
 
 def polled(
     step: Callable[Concatenate[Waits, P], Any],
-) -> Callable[Concatenate[Waits, P], Poll]:
+) -> Callable[Concatenate[Waits, P], Attempt]:
     """Decorates a method that gives a result, or None, if it isn't there yet."""
 
     @wraps(step)
-    def attempt(self: Waits, /, *arguments: P.args, **named: P.kwargs) -> Poll:
-        return Poll(self.waiting, partial(step, self, *arguments, **named))
+    def attempt(self: Waits, /, *arguments: P.args, **named: P.kwargs) -> Attempt:
+        return Attempt(self.waiting, partial(step, self, *arguments, **named))
 
     return attempt
 
@@ -150,11 +149,11 @@ class Waiting:
     Attributes:
         changed: told when an attempt was done; guards all queues.
         closed: whether the session is.
-        polls: attempts that are made again when something changed, in order.
+        attempts: those that aren't done, in order.
     """
 
     def __init__(self) -> None:
-        self.polls: list[Poll] = []
+        self.attempts: list[Attempt] = []
         self.changed: Any = condition()
         self.closed = False
 
@@ -169,14 +168,16 @@ class Waiting:
         """Something changes here: what waits for it is tried again."""
         with self.changed:
             yield
-            self._poll()
+            self.try_all()
 
-    def _poll(self) -> None:
-        while True:
-            done = next((each for each in self.polls if each.run()), None)
-            if done is None:
-                break
-            self.polls.remove(done)
+    def try_all(self) -> None:
+        """Try all in turn, as long as any gets further; who holds `changed` calls it."""
+        moved = True
+        while moved and self.attempts:
+            moved = False
+            for each in self.attempts:
+                moved = (not each.done and each.run()) or moved
+            self.attempts = [each for each in self.attempts if not each.done]
         self.changed.notify_all()
 
     def for_one(self, attempts: Iterable[Attempt], deadline: float | None) -> None:
