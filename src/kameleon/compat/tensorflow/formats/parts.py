@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from .records import opened
@@ -10,16 +11,53 @@ from .tables import DamagedError
 
 def lines(path: str, packing: str = "") -> Iterator[bytes]:
     """The lines of a file, without what ends them."""
+    return map(_without_return, _between_feeds(path, packing))
+
+
+def _between_feeds(path: str, packing: str) -> Iterator[bytes]:
     file = opened(path, packing)
     rest = b""
     try:
         while data := file.read(1 << 18):
             *whole, rest = (rest + data).split(b"\n")
-            yield from map(_without_return, whole)
+            yield from whole
         if rest:
-            yield _without_return(rest)
+            yield rest
     finally:
         file.close()
+
+
+def rows(path: str, mark: bytes = b"", packing: str = "") -> Iterator[bytes]:
+    """The rows of a file, without what ends them: a line feed, a return, or both.
+
+    Args:
+        path: of the file.
+        mark: what is between fields, in which nothing between quotes ends a row; none, if quotes
+            are letters as others.
+        packing: how the file is packed.
+    """
+    open_row: bytes | None = None
+    for line in _between_feeds(path, packing):
+        row = line if open_row is None else open_row + b"\n" + line
+        open_row = row if mark and _is_open(row, re.escape(mark)) else None
+        if open_row is None:
+            yield from _between_returns(_without_return(row), bool(mark))
+    if open_row is not None:
+        yield open_row
+
+
+def _is_open(row: bytes, mark: bytes) -> bool:
+    """Whether the last field begins with a quote that isn't closed."""
+    if b'"' not in row:
+        return False
+    field = rb'(?:"[^"]*(?:""[^"]*)*"(?!")|(?!"))[^%b]*' % mark
+    return re.fullmatch(b"%b(?:%b%b)*" % (field, mark, field), row) is None
+
+
+def _between_returns(row: bytes, quotes: bool) -> list[bytes]:
+    if not quotes or b"\r" not in row:
+        return row.split(b"\r")
+    return re.split(rb'\r(?=(?:[^"]*"[^"]*")*[^"]*\Z)', row)
 
 
 def _without_return(line: bytes) -> bytes:

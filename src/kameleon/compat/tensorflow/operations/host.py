@@ -16,7 +16,7 @@ from ..graph import Operation
 from ..resources.base import Resource
 from .keeping import on_handles
 from .table import host
-from .values import Kind
+from .values import Kind, texts
 
 Array = np.ndarray
 
@@ -48,7 +48,8 @@ def _call(operation: Operation, *values: Any, token: str) -> Any:
     results = found if isinstance(found, list | tuple) else [found]
     found = [getattr(each, "_value", each) for each in results]
     _demand_types(operation, token, found)
-    return found
+    pairs = zip(found, map(name_of, operation.types), strict=False)
+    return [texts(x) if kind == "string" else x for x, kind in pairs]
 
 
 def _demand_types(operation: Operation, token: str, found: list[Any]) -> None:

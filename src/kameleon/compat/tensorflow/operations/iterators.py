@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from kameleon._utils.locks import rlock
 from ..capi.constants import DEVICE
 from ..dtypes import shown
 from ..failures import failure, invalid
-from ..graph import Operation
+from ..graph import Operation, Shape, shape_text
 from ..resources.base import Resource
 from ..variables import Store
 from .datasets.base import Dataset, Element
@@ -30,11 +31,13 @@ class Iterator(Resource):
     Attributes:
         handle: the text that stands for it.
         types: the numbers of the types of an element's parts; empty, if they may be any.
+        shapes: of the parts, as far as they're known.
         place: how many elements it gave.
     """
 
-    def __init__(self, types: list[int]) -> None:
+    def __init__(self, types: list[int], shapes: Sequence[Shape] = ()) -> None:
         self.handle, self.types = f"iterator {next(_numbers)}", types
+        self.shapes = shapes
         self._dataset: Dataset | None = None
         self._following: Any = None
         self.place, self._lock = 0, rlock()
@@ -60,11 +63,11 @@ class Iterator(Resource):
             return found
 
     def go_to(self, place: int) -> None:
-        """Begin anew, and leave so many elements out."""
+        """Leave elements out, up to a place; begin anew, if that is before this one."""
         with self._lock:
-            if self._dataset is not None:
+            if self._dataset is not None and place < self.place:
                 self.begin(self._dataset)
-            for _ in range(place):
+            for _ in range(place - self.place):
                 self.next()
 
 
@@ -79,10 +82,26 @@ def demand_types(wanted: list[int], found: list[int]) -> None:
             raise invalid(f"{message} {shown(other)}.")
 
 
+def demand_shapes(wanted: Sequence[Shape], found: Sequence[Shape]) -> None:
+    """Refuse elements of other shapes."""
+    for place, (one, other) in enumerate(zip(wanted, found, strict=False)):
+        if not _may_be_same(one, other):
+            message = f"Incompatible shapes at component {place}: expected {shape_text(one)}"
+            raise invalid(f"{message} but got {shape_text(other)}.")
+
+
+def _may_be_same(one: Shape, other: Shape) -> bool:
+    if one is None or other is None:
+        return True
+    pairs = zip(one, other, strict=False)
+    return len(one) == len(other) and all(a == b or min(a, b) < 0 for a, b in pairs)
+
+
 @keeps("iterators", "Iterator IteratorV2")
 @host("AnonymousIterator")
 def _made(store: Store, operation: Operation) -> Iterator:
-    iterator = Iterator(operation.attribute("output_types") or [])
+    types, shapes = map(operation.attribute, ("output_types", "output_shapes"))
+    iterator = Iterator(types or [], shapes or [])
     store.resources["iterator", iterator.handle] = iterator
     return iterator
 
@@ -114,11 +133,18 @@ def _next(iterator: Iterator) -> list[Any]:
 
 
 @host("IteratorFromStringHandle IteratorFromStringHandleV2")
-def _of_handle(store: Store, handle: str, *, output_types: list[int] | None) -> Iterator:
+def _of_handle(
+    store: Store,
+    handle: str,
+    *,
+    output_types: list[int] | None,
+    output_shapes: list[Shape] | None,
+) -> Iterator:
     found: Iterator | None = store.resources.get(("iterator", handle))
     if found is None:
-        raise invalid(f"{handle!r} is no handle of an iterator")
+        raise invalid("Could not parse string_handle as a valid ResourceHandle")
     demand_types(output_types or [], found.types)
+    demand_shapes(output_shapes or [], found.shapes)
     return found
 
 

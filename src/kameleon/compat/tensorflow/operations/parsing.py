@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import name_of
-from ..failures import invalid
-from ..graph import Operation
+from ..failures import failure, invalid
 from ..protocol.messages import message
 from ..protocol.tensors import array_of, tensor_message
 from .strings import each, number_of
@@ -29,7 +28,12 @@ Array = np.ndarray
 def _raw(x: Texts, *, out_type: Kind, little_endian: bool) -> Array:
     kind, rows = np.dtype(out_type), list(x.ravel())
     if len({len(row) for row in rows}) > 1:
-        raise invalid("DecodeRaw requires input strings to all be the same size")
+        sizes = [len(row) for row in rows]
+        at = next(at for at, size in enumerate(sizes) if size != sizes[0])
+        raise invalid(
+            "DecodeRaw requires input strings to all be the same size, but element"
+            f" {at} has size {sizes[at]} != {sizes[0]}"
+        )
     size = len(rows[0]) if rows else 0
     if size % kind.itemsize:
         raise invalid(f"Input to DecodeRaw has length {size}, no multiple of {kind.itemsize}")
@@ -51,7 +55,10 @@ def _plain(x: Texts, *, compression_type: str) -> Array:
     kinds: dict[str, Any] = {"": bytes, "ZLIB": zlib.decompress, "GZIP": gzip.decompress}
     if compression_type not in kinds:
         raise invalid(f"Only ZLIB, GZIP or NONE are supported compressions, not {compression_type}")
-    return each(kinds[compression_type], x)
+    try:
+        return each(kinds[compression_type], x)
+    except (zlib.error, EOFError, OSError) as error:
+        raise failure("DATA_LOSS", f"inflate() failed with error {error}") from error
 
 
 # Columns ----------------------------------------------------------------------------------------
@@ -65,13 +72,26 @@ class Columns:
         mark: what's between two.
         quotes: whether some may stand between quotes.
         missing: what stands for a value that is missing, as nothing does.
-        chosen: the numbers of those that are read; none: all.
+        chosen: the numbers of those that are read, in order; none: all.
+        count: how many are read.
+        of_nothing: whether an empty line has one field, which is empty; else it has none.
     """
 
     mark: bytes
     quotes: bool
     missing: bytes
     chosen: list[int] | None
+    count: int
+    of_nothing: bool = False
+
+    def __post_init__(self) -> None:
+        if len(self.mark) != 1:
+            raise invalid("field_delim should be only 1 char")
+        chosen = self.chosen or []
+        if chosen and len(chosen) != self.count:
+            raise invalid("select_cols should match output size")
+        if any(column < 0 for column in chosen) or chosen != sorted(set(chosen)):
+            raise invalid("select_cols should be strictly increasing indices")
 
     def read(self, records: Any, defaults: Sequence[Any]) -> list[Array]:
         """The columns of lines, of the defaults' types."""
@@ -79,8 +99,8 @@ class Columns:
         found = [np.empty(lines.size, each.dtype) for each in told]
         for at, line in enumerate(lines.ravel()):
             fields = self._fields(line)
-            if self.chosen and len(fields) > self.chosen[-1]:
-                fields = [fields[column] for column in self.chosen]
+            if self.chosen:
+                fields = [fields[column] for column in self.chosen if column < len(fields)]
             if len(fields) != len(told):
                 raise invalid(f"Expect {len(told)} fields but have {len(fields)} in record {at}")
             for place, field in enumerate(fields):
@@ -103,6 +123,8 @@ class Columns:
 
     def _fields(self, line: bytes) -> list[bytes]:
         """The fields of a line, some of which may stand between quotes (RFC 4180)."""
+        if not line and not self.of_nothing:
+            return []
         if not self.quotes:
             return line.split(self.mark)
         found, at = [], 0
@@ -124,9 +146,17 @@ class Columns:
 
 
 @fold("DecodeCSV")
-def _columns(operation: Operation, records: Any, *defaults: Any) -> list[Array]:
-    names = ("field_delim", "use_quote_delim", "na_value", "select_cols")
-    return Columns(*map(operation.attribute, names)).read(records, defaults)
+def _columns(
+    records: Any,
+    *defaults: Any,
+    field_delim: bytes,
+    use_quote_delim: bool,
+    na_value: bytes,
+    select_cols: list[int] | None,
+) -> list[Array]:
+    count = len(defaults)
+    columns = Columns(field_delim, use_quote_delim, na_value, select_cols, count)
+    return columns.read(records, defaults)
 
 
 def _quoted(line: bytes, at: int) -> tuple[bytes, int]:

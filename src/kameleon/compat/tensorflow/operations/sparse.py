@@ -123,7 +123,7 @@ def _with_dense(operation: Operation, at: Any, values: Any, shape: Any, b: Any) 
 
 @fold("SparseReorder")
 def _reorder(*parts: Any) -> list[Array]:
-    return A.ordered(checked(A.sparse(*parts))).parts()[:2]
+    return A.ordered(A.sparse(*parts)).parts()[:2]
 
 
 @fold("SparseReshape")

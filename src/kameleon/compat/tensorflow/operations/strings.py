@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..arithmetic import hashes as H
+from ..arithmetic import patterns
 from ..failures import failure, invalid
 from ..graph import Operation
 from .table import fold, host
@@ -89,7 +90,7 @@ def _numbers(x: Texts, *, out_type: Kind) -> Array:
     return each(lambda one: number_of(one, np.dtype(out_type)), x, kind=out_type)
 
 
-NUMBER = re.compile(rb"[+-]?(\d+\.?\d*([eE][+-]?\d+)?|\.\d+([eE][+-]?\d+)?|inf(inity)?|nan)", re.I)
+NUMBER = re.compile(rb"[+-]?(\d+\.?\d*([eE][+-]?\d+)?|\.\d+([eE][+-]?\d+)?|inf|nan)", re.I)
 
 
 def number_of(x: bytes, kind: np.dtype[Any]) -> Any:
@@ -102,7 +103,7 @@ def number_of(x: bytes, kind: np.dtype[Any]) -> Any:
     if kind.kind == "f":
         if NUMBER.fullmatch(given):
             return float(given)
-        if re.fullmatch(rb"[+-]?0[xX][0-9a-fA-F]+(\.[0-9a-fA-F]*)?([pP][+-]?\d+)?", given):
+        if re.fullmatch(rb"[+-]?0[xX][0-9a-fA-F]+", given):
             return float.fromhex(given.decode())
     elif re.fullmatch(rb"-?\d+", given):
         info, found = np.iinfo(kind), int(given)
@@ -111,26 +112,41 @@ def number_of(x: bytes, kind: np.dtype[Any]) -> Any:
     raise invalid(f"StringToNumberOp could not correctly convert string: {text(x)}")
 
 
+FILLINGS = ("", " ", "+", "-", "0", "#")
+
+
 @fold("AsString")
 def _written(
     given: Array, *, width: int, fill: str, precision: int, scientific: bool, shortest: bool
 ) -> Array:
-    form = f"%{fill}{width if width >= 0 else ''}"
-    if scientific and shortest:
-        raise invalid("Cannot select both scientific and shortest notation")
-    if (scientific or shortest) and given.dtype.kind in "biu":
-        about = f"scientific and shortest format not supported for datatype {given.dtype}"
-        raise invalid(about)
+    form = _form(given.dtype, width, fill, precision, (scientific, shortest))
     if given.dtype.kind == "b":
-        names = {True: b"true", False: b"false"}
-        return each(lambda one: (f"{form}s" % names[bool(one)].decode()).encode(), given)
+        return each(lambda one: b"true" if one else b"false", given)
     if given.dtype.kind in "iu":
         return each(lambda one: (f"{form}d" % int(one)).encode(), given)
-    form += f".{precision}" if precision >= 0 else ""
     form += "e" if scientific else "g" if shortest else "f"
     if given.dtype.kind == "c":
         return each(lambda one: f"({form},{form})".__mod__((one.real, one.imag)).encode(), given)
     return each(lambda one: (form % float(one)).encode(), given)
+
+
+def _form(
+    kind: np.dtype[Any], width: int, fill: str, precision: int, ways: tuple[bool, bool]
+) -> str:
+    """How numbers of a type are written, but for the letter."""
+    if len(fill) > 1:
+        raise invalid("Fill string must be one or fewer characters")
+    if fill not in FILLINGS:
+        raise invalid(f'Fill argument not supported: "{fill}"')
+    if all(ways):
+        raise invalid("Cannot select both scientific and shortest notation")
+    is_exact = kind.kind in "biu"
+    if any(ways) and is_exact:
+        raise invalid(f"scientific and shortest format not supported for datatype {kind}")
+    if precision >= 0 and is_exact:
+        raise invalid(f"precision not supported for datatype {kind}")
+    form = f"%{fill}{width if width >= 0 else ''}"
+    return f"{form}.{precision}" if precision >= 0 else form
 
 
 # Hashes -----------------------------------------------------------------------------------------
@@ -157,47 +173,34 @@ def _fingerprints(given: Array, method: Any) -> Array:
 
 # Patterns ---------------------------------------------------------------------------------------
 
-CLASSES = {
-    "alpha": "a-zA-Z", "digit": "0-9", "alnum": "a-zA-Z0-9", "upper": "A-Z", "lower": "a-z",
-    "space": r"\t\n\v\f\r ", "blank": r"\t ", "punct": r"!-/:-@\[-`{-~", "xdigit": "0-9a-fA-F",
-    "word": r"\w", "cntrl": r"\x00-\x1f\x7f", "print": " -~", "graph": "!-~",
-}  # fmt: skip
-
 
 @cache
 def pattern_of(told: bytes) -> re.Pattern[str]:
-    """A pattern of RE2 as one of Python's.
+    """A pattern.
 
     Raises:
-        InvalidArgumentError: (TensorFlow's) it isn't a pattern.
+        InvalidArgumentError: (TensorFlow's) it isn't one.
     """
-    written = told.decode("utf-8", "surrogateescape")
-    for name, letters in CLASSES.items():
-        written = written.replace(f"[:{name}:]", letters)
-    written = written.replace(r"\z", r"\Z").replace(r"\C", "(?s:.)")
     try:
-        return re.compile(written, re.ASCII)
-    except re.error as error:
+        return patterns.compiled(_letters(told))
+    except patterns.PatternError as error:
         raise invalid(f"Invalid pattern: {text(told)}, error: {error}") from None
 
 
-@cache
-def _rewrite_of(told: bytes) -> str:
-    """What is put in place of a match: TensorFlow has no names of groups there."""
-    written = told.decode("utf-8", "surrogateescape")
-    return re.sub(r"\\(\d)", r"\\g<\1>", written.replace("\\\\", "\\\\\\\\"))
+def _letters(told: bytes) -> str:
+    """Text; bytes that aren't UTF-8 stand in it as surrogates."""
+    return told.decode("utf-8", "surrogateescape")
 
 
 @fold("RegexReplace StaticRegexReplace")
 def _replace(operation: Operation, x: Texts, *given: Texts) -> Array:
     told = [each.item() for each in given]
     pattern, rewrite = told or (operation.attribute("pattern"), operation.attribute("rewrite"))
-    found, new = pattern_of(pattern), _rewrite_of(rewrite)
-    count = 0 if operation.attribute("replace_global") else 1  # 0: everywhere
+    found, everywhere = pattern_of(pattern), operation.attribute("replace_global")
 
     def replace(one: bytes) -> bytes:
-        given = one.decode("utf-8", "surrogateescape")
-        return found.sub(new, given, count).encode("utf-8", "surrogateescape")
+        new = patterns.replaced(found, _letters(one), _letters(rewrite), everywhere)
+        return new.encode("utf-8", "surrogateescape")
 
     return each(replace, x)
 
@@ -207,7 +210,7 @@ def _match(operation: Operation, x: Texts, *given: Texts) -> Array:
     found = pattern_of(given[0].item() if given else operation.attribute("pattern"))
 
     def matches(one: bytes) -> bool:
-        return found.fullmatch(one.decode("utf-8", "surrogateescape")) is not None
+        return found.fullmatch(_letters(one)) is not None
 
     return each(matches, x, kind="bool")
 
@@ -273,6 +276,8 @@ def element(x: Any) -> str:
         return f'"{written}"'
     if isinstance(x, bool | np.bool_):
         return str(int(x))
+    if isinstance(x, np.complexfloating):
+        return "?"
     if isinstance(x, np.floating):
         few, many = (6, 9) if x.dtype.itemsize < 8 else (15, 17)
         written = f"{x:.{few}g}"
@@ -281,12 +286,14 @@ def element(x: Any) -> str:
 
 
 def _rows(x: Array, count: int, depth: int) -> str:
-    size = len(x)
+    size, lines = len(x), "\n" * (x.ndim - 1)
+    if x.ndim > 1 and size and not x.size:
+        return f"[{lines} ...]"
     at = range(size) if count < 0 or 2 * count >= size else [*range(count), *range(-count, 0)]
     parts = [element(x[i]) if x.ndim == 1 else _rows(x[i], count, depth + 1) for i in at]
     if len(at) < size:
         parts.insert(count, "...")
-    between = " " if x.ndim == 1 else "\n" * (x.ndim - 1) + " " * (depth + 1)
+    between = lines + " " * (depth + 1 if lines else 1)
     return f"[{between.join(parts)}]"
 
 

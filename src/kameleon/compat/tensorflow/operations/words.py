@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 import re
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -69,53 +71,95 @@ def _grams(operation: Operation, words: list[bytes]) -> list[bytes]:
 # Letters ----------------------------------------------------------------------------------------
 
 HIDDEN = "".join(map(chr, range(32)))
+CODECS = {"UTF-16": "UTF-16-BE", "UTF-32": "UTF-32-BE"}  # without a mark of the order
+NEW = "\ufffd"
 
 
-def _decoded(operation: Operation, x: bytes, encoding: str) -> str:
-    """The characters of a string; what is malformed is replaced, left out, or an error."""
-    errors = operation.attribute("errors")
-    handled = {b"strict": "strict", b"replace": "replace", b"ignore": "ignore"}[errors]
-    try:
-        found = x.decode(encoding, handled)
-    except UnicodeDecodeError:
-        raise invalid(f"Invalid formatting on input string: {x!r}") from None
-    except LookupError:
-        raise invalid(f"Could not create converter for input encoding: {encoding}") from None
-    new = chr(operation.attribute("replacement_char"))
-    found = found.replace("\ufffd", new) if errors == b"replace" else found
-    if operation.attribute("replace_control_characters"):
-        found = "".join(new if letter in HIDDEN else letter for letter in found)
+@dataclass
+class Letter:
+    """A character of a string.
+
+    Attributes:
+        text: the character.
+        size: how many bytes it takes in the string.
+    """
+
+    text: str
+    size: int
+
+
+def _decoded(operation: Operation, x: bytes, encoding: str) -> list[Letter]:
+    """The characters of a string; what is malformed is replaced, or has no text, or is an error."""
+    errors, new = operation.attribute("errors"), chr(operation.attribute("replacement_char"))
+    hidden = HIDDEN if operation.attribute("replace_control_characters") else ""
+    found = []
+    for letter in _letters(x, CODECS.get(encoding, encoding)):
+        if not letter.text and errors == b"strict":
+            raise invalid(f"Invalid formatting on input string: {x!r}")
+        if letter.text in hidden:  # as no text is
+            letter.text = "" if errors == b"ignore" else new
+        found.append(letter)
     return found
+
+
+def _letters(x: bytes, codec: str) -> Iterator[Letter]:
+    """The characters of a string; of what is malformed, one without text."""
+    at = 0
+    while at < len(x):
+        try:
+            good, bad = x[at:].decode(codec), 0
+        except UnicodeDecodeError as error:
+            good, bad = x[at : at + error.start].decode(codec), error.end - error.start
+        except LookupError:
+            raise invalid(f"Could not create converter for input encoding: {codec}") from None
+        for text in good:
+            yield Letter(text, len(text.encode(codec)))
+            at += len(text.encode(codec))
+        if bad:
+            yield Letter("", bad)
+            at += bad
 
 
 @fold("UnicodeDecode UnicodeDecodeWithOffsets")
 def _decode(operation: Operation, x: Texts, *, input_encoding: str, Tsplits: Kind) -> list[Array]:
-    rows = [_decoded(operation, one, input_encoding) for one in x.ravel()]
+    rows, starts = [], []
+    for one in x.ravel():
+        letters = _decoded(operation, one, input_encoding)
+        ends = itertools.accumulate((each.size for each in letters), initial=0)
+        kept = [(each.text, at) for each, at in zip(letters, ends, strict=False) if each.text]
+        rows.append([ord(text) for text, _ in kept])
+        starts += [at for _, at in kept]
     splits = np.cumsum([0, *map(len, rows)]).astype(Tsplits)
-    found = [splits, np.array([ord(letter) for row in rows for letter in row], np.int32)]
-    if operation.type.endswith("Offsets"):
-        wide = {"UTF-8": "utf-8", "UTF-16-BE": "utf-16-be"}.get(input_encoding, "utf-32-be")
-        sizes = [[len(letter.encode(wide)) for letter in row] for row in rows]
-        starts = [np.cumsum([0, *row])[:-1] for row in sizes]
-        found.append(np.concatenate([np.zeros(0), *starts]).astype(np.int64))
-    return found
+    found = [splits, np.array([number for row in rows for number in row], np.int32)]
+    return [*found, np.array(starts, np.int64)][: len(operation.types)]
 
 
 @fold("UnicodeEncode")
 def _encode(operation: Operation, letters: Array, ends: Array, *, output_encoding: str) -> Array:
-    letter, pairs = _letter(operation), itertools.pairwise(ends)
-    rows = ["".join(map(letter, letters[begin:end])) for begin, end in pairs]
-    return objects([row.encode(output_encoding.lower()) for row in rows])
+    letter, rows = _letter(operation), []
+    for begin, end in itertools.pairwise(ends):
+        row = "".join(filter(None, map(letter, letters[begin:end])))
+        rows.append(_encoded(row, output_encoding))
+    return objects(rows)
+
+
+def _encoded(letters: str, encoding: str) -> bytes:
+    """Text as bytes. Two halves of a pair are one character; UTF-8 doesn't hold single ones."""
+    halves = "surrogatepass"
+    paired = letters.encode("utf-16-be", halves).decode("utf-16-be", halves)
+    if encoding == "UTF-8":
+        paired = re.sub("[\ud800-\udfff]", NEW, paired)
+    return paired.encode(encoding.lower(), halves)
 
 
 def _letter(operation: Operation) -> Any:
     errors, new = operation.attribute("errors"), chr(operation.attribute("replacement_char"))
 
     def letter(number: Any) -> str:
-        if 0 <= number < 0x110000 and not 0xD800 <= number < 0xE000:
+        if 0 <= number < 0x110000:
             return chr(number)
         if errors == b"strict":
-            raise invalid("Code point is out of range for Unicode, or a noncharacter.")
+            raise invalid("Code point value out of valid Unicode range.")
         return new if errors == b"replace" else ""
 
     return letter
@@ -126,4 +170,8 @@ def _transcode(
     operation: Operation, x: Texts, *, input_encoding: str, output_encoding: str
 ) -> Array:
     to = output_encoding.lower()
-    return each(lambda one: _decoded(operation, one, input_encoding).encode(to), x)
+
+    def transcoded(one: bytes) -> bytes:
+        return "".join(each.text for each in _decoded(operation, one, input_encoding)).encode(to)
+
+    return each(transcoded, x)

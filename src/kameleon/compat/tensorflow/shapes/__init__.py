@@ -11,6 +11,7 @@ A type without a shape function has outputs of unknown rank.
 
 from __future__ import annotations
 
+from ..dtypes import NUMBERS
 from ..failures import invalid
 from ..graph import Operation, Shape, shape_text
 from . import (  # noqa: F401
@@ -29,6 +30,8 @@ from . import (  # noqa: F401
 from .known import known_value
 from .rules import RULES, ShapeMismatchError, merged
 
+VARIANT = NUMBERS["variant"]
+
 __all__ = ["ShapeMismatchError", "infer", "known_value", "merged"]
 
 
@@ -42,7 +45,7 @@ def infer(operation: Operation) -> list[Shape]:
     count = len(operation.types)
     if rule is None:
         is_dataset = operation.type.removesuffix("V2").endswith("Dataset")
-        return [() if is_dataset else None] * count
+        return [() if is_dataset and kind == VARIANT else None for kind in operation.types]
     given = [source.shapes[index] for source, index in operation.inputs]
     try:
         found = rule(operation, given)

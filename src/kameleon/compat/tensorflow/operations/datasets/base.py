@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ...dtypes import NUMBERS, name_of
-from ...failures import is_failure
+from ...failures import invalid, is_failure
 from ...graph import Operation
 from ...resources.base import Resource
 from ...variables import Store
@@ -19,6 +19,19 @@ from ..values import is_text, texts
 Element = tuple[Any, ...]
 Function = Callable[..., Sequence[Any]]
 ENDLESS, UNKNOWN = -1, -2
+AUTOTUNE = -1
+# Arguments that are numbers above 0, and whether `AUTOTUNE` may be in place of one.
+POSITIVE = {
+    "batch_size": False,
+    "block_length": False,
+    "buffer_output_elements": False,
+    "cycle_length": True,
+    "num_parallel_calls": True,
+    "num_shards": False,
+    "shift": False,
+    "size": False,
+    "stride": False,
+}
 STRING, VARIANT = [NUMBERS["string"]], [NUMBERS["variant"]]
 
 
@@ -54,6 +67,12 @@ class Dataset(Resource):
         """The same, with other types."""
         self.types = list(types)
         return self
+
+    def sized(self, size: int) -> Dataset:
+        """The same elements, of which there are said to be so many."""
+        made = Dataset(lambda: self, size, self.types)
+        made.shuffled = self.shuffled
+        return made
 
     @property
     def dtypes(self) -> list[str]:
@@ -112,15 +131,15 @@ def dataset(
         def run(store: Store, operation: Operation, *given: Any) -> Dataset:
             more = {name: operation.attribute(name) for name in attributes.split()}
             made = make(*_arguments(store, operation, given, functions.split()), **more)
-            return made.typed(types or types_of(operation))
+            return made.typed(types or types_of(operation) or made.types)
 
         return make
 
     return add
 
 
-def types_of(operation: Operation) -> list[int]:
-    """The types of an element's parts."""
+def types_of(operation: Operation) -> list[int] | None:
+    """The types of an element's parts, if the operation tells them."""
     found: list[int] | None = operation.attribute("output_types")
     return operation.attribute("Toutput_types") if found is None else found
 
@@ -133,12 +152,20 @@ def _arguments(
     for argument in operation.definition.input_arg:
         told = argument.type_list_attr or argument.number_attr
         if not told:
-            yield from map(_plain, islice(rest, 1))
+            yield from (_checked(argument.name, _plain(value)) for value in islice(rest, 1))
             continue
         many = operation.attribute(told)
         values = list(islice(rest, many if argument.number_attr else len(many)))
         is_captured = "other_arg" in argument.name
         yield function_of(store, operation, next(names), values) if is_captured else values
+
+
+def _checked(name: str, value: Any) -> Any:
+    """An argument, which must be above 0 where its name says so."""
+    tunes = POSITIVE.get(name)
+    if tunes is not None and value <= 0 and not (tunes and value == AUTOTUNE):
+        raise invalid(f"{name} must be greater than zero.")
+    return value
 
 
 def _plain(value: Any) -> Any:

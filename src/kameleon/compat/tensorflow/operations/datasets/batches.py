@@ -20,8 +20,6 @@ Join = Callable[[list[Element]], Element]
 
 def _batches(source: Dataset, size: int, drop: bool, join: Join) -> Dataset:
     """So many elements at a time, joined; fewer at the end, unless they are dropped."""
-    if size <= 0:
-        raise invalid("Batch size must be greater than zero.")
 
     def begin() -> Iterator[Element]:
         following = iter(source)

@@ -52,7 +52,7 @@ def _scanned(source: Dataset, state: Sequence[Any], function: Function) -> Datas
 
         return iter(mapped(source, apply))
 
-    return Dataset(begin)
+    return Dataset(begin, source.size)
 
 
 # Fewer ------------------------------------------------------------------------------------------
@@ -77,12 +77,17 @@ def _while_holds(source: Dataset, holds: Function) -> Dataset:
     return Dataset(lambda: itertools.takewhile(lambda element: is_true(holds(*element)), source))
 
 
+ALL = -1
+
+
 @dataset("TakeDataset")
 def _taken(source: Dataset, count: int) -> Dataset:
     """The first elements; all, if their number is negative."""
     size = source.size
-    if count >= 0 and size != UNKNOWN:
+    if size != UNKNOWN:
         size = count if size == ENDLESS else min(count, size)
+    if count == ALL:
+        return source.sized(size)
 
     def begin() -> Iterator[Element]:
         numbers = range(count) if count >= 0 else itertools.count()
@@ -94,6 +99,8 @@ def _taken(source: Dataset, count: int) -> Dataset:
 @dataset("SkipDataset")
 def _skipped(source: Dataset, count: int) -> Dataset:
     """The elements behind the first ones; none, if their number is negative."""
+    if not count:
+        return source
     size = source.size if source.size < 0 else max(source.size - count, 0)
 
     def begin() -> Iterator[Element]:
@@ -107,7 +114,7 @@ def _skipped(source: Dataset, count: int) -> Dataset:
 def _shard(source: Dataset, count: int, at: int) -> Dataset:
     """Each so-manieth element."""
     if not 0 <= at < count:
-        raise invalid(f"index must be between 0 and {count - 1} (currently index = {at}).")
+        raise invalid(f"Index must be between 0 and {count - 1} (currently index = {at}).")
 
     def begin() -> Iterator[Element]:
         turns = itertools.cycle(range(count))
@@ -130,7 +137,7 @@ def _without_errors(source: Dataset) -> Dataset:
                 if not is_failure(error):
                     raise
 
-    return Dataset(elements)
+    return Dataset(elements, source.size)
 
 
 @dataset("UniqueDataset ExperimentalUniqueDataset")

@@ -27,8 +27,6 @@ def _windows(
     join: Callable[[list[Element]], Element],
 ) -> Dataset:  # fmt: skip
     """Elements in a row, joined."""
-    if min(size, shift, stride) <= 0:
-        raise invalid("Window size, shift and stride must be positive.")
     wanted = (size - 1) * stride + 1
 
     def begin() -> Iterator[Element]:

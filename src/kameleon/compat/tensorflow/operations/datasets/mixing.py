@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from itertools import chain
 from typing import Any
 
 from ...failures import invalid
-from .base import ENDLESS, UNKNOWN, Chain, Dataset, Element, Function, dataset, number_of
+from .base import AUTOTUNE, ENDLESS, UNKNOWN, Chain, Dataset, Element, Function, dataset, number_of
 
 
 @dataset("ZipDataset")
@@ -74,16 +75,30 @@ class _Turns:
 
 
 @dataset(
-    "InterleaveDataset ParallelInterleaveDataset ParallelInterleaveDatasetV2"
-    " ExperimentalParallelInterleaveDataset",
+    "InterleaveDataset ParallelInterleaveDataset ExperimentalParallelInterleaveDataset",
     functions="f",
 )
 def _by_turns(source: Dataset, make: Function, count: int, length: int, *how: Any) -> Dataset:
-    """The elements of datasets that a function makes, so many datasets at once, by turns."""
-    if min(count, length) <= 0:
-        what = "cycle_length" if count <= 0 else "block_length"
-        raise invalid(f"`{what}` must be > 0")
+    """The elements of datasets that a function makes, so many datasets at once, by turns; by
+    default as many as there are processors.
+    """
+    if count == AUTOTUNE:
+        count = _processors()
     return Dataset(lambda: iter(_Turns(source, make, count, length).step, None))
+
+
+def _processors() -> int:
+    """How many processors the process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@dataset("ParallelInterleaveDatasetV2", functions="f")
+def _by_parallel_turns(
+    source: Dataset, make: Function, count: int, length: int, calls: int
+) -> Dataset:
+    if AUTOTUNE < count < calls:
+        raise invalid("num_parallel_calls must less than or equal to cycle_length.")
+    return _by_turns(source, make, count, length)
 
 
 @dataset("DirectedInterleaveDataset ExperimentalDirectedInterleaveDataset")

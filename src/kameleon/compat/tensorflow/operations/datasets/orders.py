@@ -18,6 +18,8 @@ from .base import ENDLESS, Chain, Dataset, Element, array, dataset
 
 @dataset("RepeatDataset")
 def _repeated(source: Dataset, count: int) -> Dataset:
+    if count == 1:
+        return source
     if source.shuffled is not None:
         return source.shuffled(count)
     return Dataset(lambda: _again(source, count), _size(source.size, count))
@@ -41,10 +43,10 @@ def _again(source: Dataset, count: int, between: Callable[[], None] = lambda: No
 
 def _size(size: int, count: int) -> int:
     """How many elements there are of so many iterations."""
+    if not count:
+        return 0
     if count < 0:
         return ENDLESS if size else 0
-    if size == ENDLESS:
-        return ENDLESS if count else 0
     return size * count if size >= 0 else size
 
 

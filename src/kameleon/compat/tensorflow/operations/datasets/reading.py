@@ -23,30 +23,18 @@ def _columns(
     paths: Any, packing: bytes, buffer: int, header: bool, mark: bytes, quotes: bool,
     missing: bytes, chosen: Any, defaults: list[Any],
 ) -> Dataset:  # fmt: skip
-    columns = Columns(mark, quotes, missing, [int(each) for each in np.ravel(chosen)])
+    numbers = [int(each) for each in np.ravel(chosen)]
+    columns = Columns(mark, quotes, missing, numbers, len(defaults), of_nothing=True)
 
     def lines() -> Iterator[Element]:
         for path in texts(paths).ravel():
-            rows = _joined(parts.lines(text(path), text(packing)), quotes)
-            if header:
-                next(rows, None)
+            rows = parts.rows(text(path), mark if quotes else b"", text(packing))
+            if header and next(rows, None) is None:
+                raise invalid("Can't read header of file")
             for row in rows:
                 yield (array(row),)
 
     return mapped(Dataset(lines), lambda row: [array(x) for x in columns.read(row, defaults)])
-
-
-def _joined(lines: Iterator[bytes], quotes: bool) -> Iterator[bytes]:
-    """Rows: lines, of which several are one as long as a quote is open."""
-    row = b""
-    for line in lines:
-        row = row + b"\n" + line if row else line
-        if quotes and row.count(b'"') % 2:
-            continue
-        yield row
-        row = b""
-    if row:
-        yield row
 
 
 @dataset(

@@ -9,17 +9,17 @@ from typing import Any
 import numpy as np
 
 from ...arithmetic import sparse as A
+from ...dtypes import NUMBERS
 from ...failures import failure, invalid, refused
 from ...formats import parts
 from ...formats.records import Reader
 from ...formats.tables import DamagedError
 from ...resources.philox import Philox
 from ..files import matching
-from ..values import objects, text, texts
+from ..values import text, texts
 from .base import (
     ENDLESS,
     STRING,
-    VARIANT,
     Dataset,
     Element,
     Function,
@@ -42,11 +42,14 @@ def _slices(values: list[Any]) -> Dataset:
     return Dataset(partial(rows, values), len(np.asarray(values[0])))
 
 
-@dataset("SparseTensorSliceDataset", types=VARIANT)
-def _sparse_slices(indices: Any, values: Any, shape: Any) -> Dataset:
-    """Rows of a sparse tensor, as sparse tensors."""
-    x = A.sparse(indices, values, shape)
-    return Dataset(lambda: ((objects(each.parts()),) for each in A.rows(x)), int(x.shape[0]))
+@dataset("SparseTensorSliceDataset", attributes="Tvalues")
+def _sparse_slices(indices: Any, values: Any, shape: Any, Tvalues: int) -> Dataset:
+    """Rows of a sparse tensor, as the parts of sparse tensors."""
+    x, whole = A.sparse(indices, values, shape), NUMBERS["int64"]
+    types = [whole, Tvalues, whole]
+    if (np.diff(x.indices[:, 0]) < 0).any():
+        raise failure("UNIMPLEMENTED", "The SparseTensor must be ordered in the batch dimension")
+    return Dataset(lambda: map(tuple, map(A.Sparse.parts, A.rows(x))), int(x.shape[0]), types)
 
 
 @dataset("RangeDataset")

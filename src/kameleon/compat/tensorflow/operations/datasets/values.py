@@ -6,11 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from ...checkpoints import reported
 from ...failures import invalid
+from ...formats.records import Writer
 from ...graph import Operation
 from ...variables import Store
 from ..table import host
-from .base import Dataset, function_of
+from ..values import texts
+from .base import AUTOTUNE, Dataset, function_of
 
 
 @host("ReduceDataset")
@@ -33,11 +36,31 @@ def _single(source: Dataset) -> list[Any]:
     return list(found)
 
 
+@host("DatasetToTFRecord ExperimentalDatasetToTFRecord")
+def _written(source: Dataset, path: str, packing: str) -> list[Any]:
+    """Write the elements, which are strings, as records."""
+    with reported(path):
+        writer = Writer(path, packing)
+        try:
+            for (record,) in source:
+                writer.write(texts(record).item())
+        finally:
+            writer.close()
+    return []
+
+
 host("DatasetCardinality ExperimentalDatasetCardinality")(lambda source: np.int64(source.size))
 
 
+@host("PrefetchDataset")
+def _ahead(source: Dataset, size: Any) -> Dataset:
+    if size < AUTOTUNE:
+        raise invalid("buffer_size must be >= 0 or set buffer_size to be -1 for auto-tuning")
+    return Dataset(lambda: source, source.size, source.types) if size else source
+
+
 @host(
-    "PrefetchDataset ModelDataset OptimizeDataset MaxIntraOpParallelismDataset"
+    "ModelDataset OptimizeDataset MaxIntraOpParallelismDataset"
     " PrivateThreadPoolDataset ThreadPoolDataset NonSerializableDataset AssertNextDataset"
     " AutoShardDataset LatencyStatsDataset BytesProducedStatsDataset SetStatsAggregatorDataset"
     " SleepDataset SnapshotDataset ExperimentalMaxIntraOpParallelismDataset"
