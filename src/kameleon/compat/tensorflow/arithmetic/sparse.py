@@ -84,7 +84,7 @@ class Groups(NamedTuple):
         """What a function of NumPy makes of each group's values."""
         if not len(self.starts):
             return values[:0]
-        return np.asarray(function.reduceat(values[self.order], self.starts))
+        return np.asarray(function.reduceat(values[self.order], self.starts), values.dtype)
 
 
 def groups(rows: Array) -> Groups:

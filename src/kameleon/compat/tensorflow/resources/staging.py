@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..failures import invalid
+from ..graph import Shape
 from .base import Resource
 from .waiting import Waiting, polled
 
@@ -121,10 +122,11 @@ class Accumulator(Resource):
         waiting: where its session's runs wait.
         name: of the operation.
         is_mean: whether their mean is taken.
+        shape: of a gradient, as far as it's known.
     """
 
-    def __init__(self, waiting: Waiting, name: str, is_mean: bool) -> None:
-        self.waiting, self.name, self._is_mean = waiting, name, is_mean
+    def __init__(self, waiting: Waiting, name: str, is_mean: bool, shape: Shape = None) -> None:
+        self.waiting, self.name, self._is_mean, self._shape = waiting, name, is_mean, shape
         self.step, self.count = 0, 0
         self._begin()
 
@@ -132,7 +134,13 @@ class Accumulator(Resource):
         self._sum: Any = None
 
     def _add(self, gradient: Any) -> None:
-        self._sum = gradient if self._sum is None else self._sum + gradient
+        if self._sum is None:
+            self._sum = gradient
+            return
+        if gradient.shape != self._sum.shape:
+            message = f"expected {list(self._sum.shape)}, got {list(gradient.shape)}"
+            raise invalid(f"Shape mismatch: {message}")
+        self._sum = self._sum + gradient
 
     def _total(self) -> Any:
         if not self._is_mean:
@@ -169,10 +177,33 @@ class SparseAccumulator(Accumulator):
 
     def _begin(self) -> None:
         self._rows: list[tuple[int, Any, int]] = []  # the place, the sum, how often; in order
-        self._shape: Any = np.array([], np.int64)
+
+    def _demand(self, places: Any, rows: Any, shape: Any) -> None:
+        """Refuse rows that don't fit the shape."""
+        if len(places) != len(rows):
+            raise invalid(f"Expected {len(places)} non-empty input values, got {len(rows)}")
+        wanted = self._whole_shape(self._rows[0][1] if self._rows else rows[0])
+        pairs = [("shape", 0, *pair) for pair in zip(wanted[:1], shape, strict=False)]
+        for what, found in (("shape", shape), ("values", rows.shape)):
+            pairs += [
+                (what, axis, *pair)
+                for axis, pair in enumerate(zip(wanted[1:], found[1:], strict=False), 1)
+            ]
+        for what, axis, size, other in pairs:
+            if size >= 0 and size != other:
+                message = f"expected {what} dim {axis} to be {size}, got {other}"
+                raise invalid(f"Shape mismatch: {message}")
+        if wanted[0] >= 0 and (places >= wanted[0]).any():
+            at = int(np.flatnonzero(places >= wanted[0])[0])
+            message = f"index of slice {at} exceeded limits of shape; index is {places[at]}"
+            raise invalid(f"Shape mismatch: {message} exceeded {wanted[0]}")
+
+    def _whole_shape(self, row: Any) -> list[int]:
+        return [-1, *row.shape] if self._shape is None else list(self._shape)
 
     def _add(self, gradient: Any) -> None:
-        places, rows, shape = gradient
+        places, rows, _ = gradient
+        self._demand(*gradient)
         new = [(int(place), row, 1) for place, row in zip(places, rows, strict=True)]
         old, self._rows = self._rows, []
         while old and new:
@@ -183,7 +214,6 @@ class SparseAccumulator(Accumulator):
                 self._rows.append(min(old[0], new[0], key=lambda row: row[0]))
             old, new = old[a <= b :], new[b <= a :]
         self._rows += old + new
-        self._shape = shape if len(shape) else self._shape
 
     def _total(self) -> Any:
         places = np.array([place for place, _, _ in self._rows], np.int64)
@@ -191,5 +221,4 @@ class SparseAccumulator(Accumulator):
         if self._is_mean:
             counts = np.array([count for _, _, count in self._rows], rows.dtype)
             rows = rows / counts.reshape(-1, *[1] * (rows.ndim - 1))
-        shape = self._shape if len(self._shape) else np.array([-1, *rows.shape[1:]], np.int64)
-        return [places, rows, shape]
+        return [places, rows, np.array(self._whole_shape(rows[0]), np.int64)]
