@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import traceback
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 import numpy as np
@@ -12,8 +13,9 @@ from ..capi.constants import DEVICE
 from ..dtypes import NUMBERS, in_numpy, name_of, shown
 from ..eager.tensors import result
 from ..failures import failure, invalid, is_failure
-from ..graph import Operation
+from ..graph import Operation, shape_text
 from ..resources.base import Resource
+from ..shapes.rules import may_be_same
 from .keeping import on_handles
 from .table import host
 from .values import Kind, texts
@@ -45,7 +47,8 @@ def _call(operation: Operation, *values: Any, token: str) -> Any:
         code = next((c for kind, c in _RAISED.items() if isinstance(error, kind)), "UNKNOWN")
         told = "".join(traceback.format_exception(error))
         raise failure(code, f"{type(error).__name__}: {error}\n{told}") from error
-    results = found if isinstance(found, list | tuple) else [found]
+    nothing = () if found is None else [found]
+    results = found if isinstance(found, list | tuple) else nothing
     found = [getattr(each, "_value", each) for each in results]
     _demand_types(operation, token, found)
     pairs = zip(found, map(name_of, operation.types), strict=False)
@@ -104,6 +107,8 @@ class TensorArray(Resource):
         of: the array whose gradients these are.
         element: the shape of a tensor, as far as it's known.
         alike: whether all have the same shape, that of the first one that's written.
+        grows: whether it gets larger as it's written.
+        name: of the operation that made it.
     """
 
     def __init__(
@@ -113,21 +118,40 @@ class TensorArray(Resource):
         of: TensorArray | None = None,
         element: Any = None,
         alike: bool = False,
+        grows: bool = True,
+        name: str = "",
     ) -> None:
         self.values: list[Any] = [None] * size
+        self.grows, self.name = grows, name
         self.dtype, self.of, self.element, self.alike = dtype, of, element, alike
         self.gradients: dict[bytes, TensorArray] = {}
 
     def write(self, at: int, value: Any) -> None:
         """Set a tensor; of gradients, the sum."""
-        if at >= len(self.values):
-            self.values += [None] * (at + 1 - len(self.values))
-        known = self.values[at]
-        if self.of is not None and known is not None:
-            value = np.asarray(known) + np.asarray(value)
-        self.values[at] = value
+        count, is_gradient = len(self.values), self.of is not None
+        if at < 0 or (at >= count and not self.grows):
+            message = f"to index {at} but array is not resizeable and size is: {count}"
+            raise invalid(f"TensorArray {self.name}: Tried to write {message}")
+        self.values += [None] * (at + 1 - count)
+        known, value = self.values[at], self.array(value)
+        if known is not None and not is_gradient:
+            raise self._no_write(at, "it has already been written to.")
+        if not is_gradient and not may_be_same(self.element, value.shape):
+            about = f"the value shape is {shape_text(value.shape)} which is incompatible with"
+            raise self._no_write(
+                at, f"{about} the TensorArray's inferred element shape: {shape_text(self.element)}"
+            )
+        self.values[at] = value if known is None else known + value
         if self.alike:
-            self.element = np.shape(value)
+            self.element = value.shape
+
+    def _no_write(self, at: int, why: str) -> Exception:
+        message = f"Could not write to TensorArray index {at} because {why}"
+        return invalid(f"TensorArray {self.name}: {message}")
+
+    def array(self, value: Any) -> Array:
+        """A tensor as NumPy has it."""
+        return texts(value) if self.dtype == "string" else np.asarray(value)
 
     def nothing(self, shape: Any) -> Array:
         """No tensors, of a shape as far as it's known."""
@@ -153,9 +177,13 @@ FLOW = np.float32(0)
 
 @host("TensorArrayV3")
 def _array(
-    size: int, *, dtype: Kind, element_shape: Any, identical_element_shapes: bool
-) -> list[Any]:
-    made = TensorArray(size, dtype, element=element_shape, alike=bool(identical_element_shapes))
+    operation: Operation, size: int, *, dtype: Kind, element_shape: Any,
+    identical_element_shapes: bool, dynamic_size: bool,
+) -> list[Any]:  # fmt: skip
+    alike, grows = bool(identical_element_shapes), bool(dynamic_size)
+    made = TensorArray(
+        size, dtype, element=element_shape, alike=alike, grows=grows, name=operation.name
+    )
     return [made, FLOW]
 
 
@@ -166,23 +194,48 @@ def _array_gradient(array: TensorArray, flow: Any, *, source: bytes) -> list[Any
     return [array.gradients[source], FLOW]
 
 
-def _write(array: TensorArray, at: Any, values: Any, flow: Any) -> Any:
-    for place, value in zip(np.ravel(at), values, strict=True):
+def _one(array: TensorArray, at: Any, value: Any) -> Any:
+    return [int(at)], [value]
+
+
+def _scattered(array: TensorArray, at: Any, value: Any) -> Any:
+    places, count = np.ravel(at), len(array.values)
+    if places.size and places.max() >= count and not array.grows:
+        raise invalid(f"Max scatter index must be < array size ({places.max()} vs. {count})")
+    return places, array.array(value)
+
+
+def _cut(array: TensorArray, value: Any, lengths: Any) -> Any:
+    ends, rows = np.cumsum(lengths), array.array(value)
+    if np.sum(lengths) != len(rows):
+        message = f"but sum of lengths is {np.sum(lengths)} and value's shape is: "
+        wanted = "Expected sum of lengths to be equal to values.shape[0]"
+        raise invalid(f"{wanted}, {message}{shape_text(rows.shape)}")
+    parts = [rows[end - size : end] for end, size in zip(ends, lengths, strict=True)]
+    return np.arange(len(parts)), parts
+
+
+# By type, where which tensors are written.
+_WRITTEN: dict[str, Callable[..., Any]] = {
+    "TensorArrayWriteV3": _one,
+    "TensorArrayScatterV3": _scattered,
+    "TensorArraySplitV3": _cut,
+}
+
+
+@host(" ".join(_WRITTEN))
+def _write(
+    operation: Operation, array: TensorArray, one: Any, other: Any, flow: Any, *, T: Kind
+) -> Any:
+    if array.dtype != T:
+        types = [shown(NUMBERS[each]) for each in (array.dtype, T)]
+        raise invalid(f"TensorArray dtype is {types[0]} but Op is trying to write dtype {types[1]}")
+    for place, value in zip(*_WRITTEN[operation.type](array, one, other), strict=True):
         array.write(int(place), value)
     return FLOW
 
 
-def _split(array: TensorArray, value: Any, lengths: Any, flow: Any) -> Any:
-    ends, rows = np.cumsum(lengths), np.asarray(value)
-    parts = [rows[end - size : end] for end, size in zip(ends, lengths, strict=True)]
-    return _write(array, np.arange(len(parts)), parts, flow)
-
-
 on_handles({
-    "TensorArrayWriteV3": lambda array, at, value, flow: _write(array, at, [value], flow),
-    "TensorArrayScatterV3":
-        lambda array, at, value, flow: _write(array, at, np.asarray(value), flow),
-    "TensorArraySplitV3": _split,
     "TensorArrayReadV3": lambda array, at, flow: [array.read(int(at))],
     "TensorArraySizeV3": lambda array, flow: np.int32(len(array.values)),
 })  # fmt: skip
@@ -190,13 +243,13 @@ on_handles({
 
 @host("TensorArrayGatherV3")
 def _gather(array: TensorArray, at: list[int], flow: Any, *, element_shape: Any) -> Array:
-    found = [np.asarray(array.read(place)) for place in at]
+    found = [array.array(array.read(place)) for place in at]
     return np.stack(found) if found else array.nothing(element_shape)
 
 
 @host("TensorArrayConcatV3")
 def _concatenated(array: TensorArray, flow: Any, *, element_shape_except0: Any) -> list[Any]:
-    parts = [np.asarray(array.read(place)) for place in range(len(array.values))]
+    parts = [array.array(array.read(place)) for place in range(len(array.values))]
     lengths = np.array([len(part) for part in parts], np.int64)
     if not parts:
         return [array.nothing(element_shape_except0), lengths]

@@ -15,6 +15,7 @@ from ..dtypes import shown
 from ..failures import failure, invalid
 from ..graph import Operation, Shape, shape_text
 from ..resources.base import Resource
+from ..shapes.rules import may_be_same
 from ..variables import Store
 from .datasets.base import Dataset, Element
 from .keeping import keeps, on_handles
@@ -85,16 +86,9 @@ def demand_types(wanted: list[int], found: list[int]) -> None:
 def demand_shapes(wanted: Sequence[Shape], found: Sequence[Shape]) -> None:
     """Refuse elements of other shapes."""
     for place, (one, other) in enumerate(zip(wanted, found, strict=False)):
-        if not _may_be_same(one, other):
+        if not may_be_same(one, other):
             message = f"Incompatible shapes at component {place}: expected {shape_text(one)}"
             raise invalid(f"{message} but got {shape_text(other)}.")
-
-
-def _may_be_same(one: Shape, other: Shape) -> bool:
-    if one is None or other is None:
-        return True
-    pairs = zip(one, other, strict=False)
-    return len(one) == len(other) and all(a == b or min(a, b) < 0 for a, b in pairs)
 
 
 @keeps("iterators", "Iterator IteratorV2")

@@ -62,8 +62,28 @@ def _gradient(lowering: Lowering, handle: ArrayHandle, flow: Any, *, source: str
     return [found, FLOW]
 
 
+# What doesn't fit is refused where it's run: it may be in a branch that isn't taken.
+
+
+def _demand_room(lowering: Lowering, handle: ArrayHandle, at: Any, dtype: str) -> None:
+    """Leave to the host what isn't of the array's type, or may have no place in it."""
+    size = lowering.size(handle)
+    if dtype != handle.dtype:
+        raise NotCompiledError("another type than the array's")
+    if isinstance(at, Tensor) or not np.size(at):
+        return
+    if np.min(at) < 0 or (not handle.grows and isinstance(size, int) and np.max(at) >= size):
+        raise NotCompiledError("places that an array doesn't have")
+
+
 @kept("TensorArrayWriteV3")
-def _write(lowering: Lowering, handle: ArrayHandle, at: Any, value: Any, flow: Any) -> Any:
+def _write(
+    lowering: Lowering, handle: ArrayHandle, at: Any, value: Any, flow: Any, *, T: Kind
+) -> Any:
+    _demand_room(lowering, handle, at, T)
+    known = lowering.elements(handle).rows
+    if handle.of is None and not isinstance(at, Tensor) and int(at) in known:
+        raise NotCompiledError("an element that's written twice")
     lowering.write(handle, at, numeric(lowering.value(value)))
     return FLOW
 
@@ -73,7 +93,10 @@ kept("TensorArraySizeV3")(lambda lowering, handle, flow: number_of(handle, lower
 
 
 @kept("TensorArrayScatterV3")
-def _scatter(lowering: Lowering, handle: ArrayHandle, at: Any, value: Any, flow: Any) -> Any:
+def _scatter(
+    lowering: Lowering, handle: ArrayHandle, at: Any, value: Any, flow: Any, *, T: Kind
+) -> Any:
+    _demand_room(lowering, handle, at, T)
     rows = numeric(lowering.value(value))
     if isinstance(at, Tensor) and at.primitive.name == "iota":
         lowering.put_first(handle, rows)
@@ -102,10 +125,15 @@ def _concatenated(lowering: Lowering, handle: ArrayHandle, flow: Any) -> list[An
 
 
 @kept("TensorArraySplitV3")
-def _split(lowering: Lowering, handle: ArrayHandle, value: Any, sizes: Array, flow: Any) -> Any:
+def _split(
+    lowering: Lowering, handle: ArrayHandle, value: Any, sizes: Array, flow: Any, *, T: Kind
+) -> Any:
+    _demand_room(lowering, handle, np.arange(len(sizes)), T)
     if len(set(sizes.tolist())) > 1:
         raise NotCompiledError("elements of several shapes")
     node = numeric(lowering.value(value))
+    if node.shape[0] != sizes.sum():
+        raise NotCompiledError("lengths that aren't those of the rows")
     rows = M.reshape(node, [len(sizes), int(sizes[0]) if len(sizes) else 0, *sizes_of(node, 1)])
     lowering.put(handle, np.arange(len(sizes)), rows)
     return FLOW

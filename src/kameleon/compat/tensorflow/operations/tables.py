@@ -102,6 +102,12 @@ def _dense_table(store: Store, operation: Operation, empty: Any, *deleted: Any) 
     found = _table(store, operation)
     found.key_shape = np.shape(empty)
     found.forbidden = tuple(key for each in (empty, *deleted) for key in found.keys_of(each))
+    buckets = operation.attribute("initial_num_buckets")
+    if len(set(found.forbidden)) < len(found.forbidden):
+        raise invalid("Empty and deleted keys cannot be equal")
+    if buckets < 4 or buckets & (buckets - 1):
+        message = f"must be at least 4 and a power of 2, got: {buckets}"
+        raise invalid(f"Number of buckets {message}")
     return found
 
 
@@ -110,6 +116,8 @@ def _initialize(table: Table, keys: Any, values: Any) -> None:
     names, rows = table.keys_of(keys), _typed(values, table.kinds[1]).ravel()
     if len(names) != len(rows):
         raise invalid("Keys and values must have the same size")
+    if not names:
+        raise invalid("keys and values cannot be empty tensors.")
     _begin(table, zip(names, rows, strict=True))
 
 
@@ -118,7 +126,8 @@ def _begin(table: Table, pairs: Iterable[tuple[Any, Any]]) -> None:
     entries: dict[Any, Any] = {}
     for key, row in pairs:
         if entries.setdefault(key, row) != row:
-            raise invalid(f"HashTable has different value for same key. Key {key!r}")
+            message = f"HashTable has different value for same key. Key {key!r}"
+            raise failure("FAILED_PRECONDITION", message)
     if table.is_ready and table.entries != entries:
         raise failure("FAILED_PRECONDITION", "Table already initialized.")
     table.entries, table.is_ready = entries, True

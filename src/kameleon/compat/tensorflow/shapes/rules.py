@@ -42,6 +42,14 @@ def shape_of(types: str) -> Callable[[R], R]:
     return add
 
 
+def may_be_same(one: Shape, other: Shape) -> bool:
+    """Whether two shapes, as far as they're known, may be equal."""
+    if one is None or other is None:
+        return True
+    pairs = zip(one, other, strict=False)
+    return len(one) == len(other) and all(a == b or min(a, b) < 0 for a, b in pairs)
+
+
 def merged(one: Shape, other: Shape) -> Shape:
     """What is known of a shape by two descriptions of it."""
     if one is None or other is None:

@@ -25,7 +25,7 @@ table(
         ApplyProximalAdagrad SparseApplyAdagrad SparseApplyFtrl SparseApplyMomentum
         SparseApplyRMSProp ScatterUpdate ScatterAdd ScatterSub ScatterMul ScatterDiv CountUpTo
         StridedSliceAssign TensorStridedSliceUpdate : x -> x
-    Switch RefSwitch : x -> x x
+    Switch RefSwitch : x () -> x x
     Enter RefEnter : x -> x if is_constant else ?
     """
 )
@@ -61,8 +61,7 @@ def _merge(operation: Operation, given: list[Shape]) -> list[Shape]:
 @shape_of("TensorArrayGatherV3")
 def _array_gather(operation: Operation, given: list[Shape]) -> Shape:
     shape: Shape = operation.attribute("element_shape")
-    count = UNKNOWN if given[1] is None else given[1][0]
-    return None if shape is None else (count, *shape)
+    return None if shape is None else (UNKNOWN, *shape)
 
 
 # Lookup tables ------------------------------------------------------------------------------------
