@@ -542,5 +542,30 @@ def variables_that_grow():
     return found
 
 
+@case
+def arrays_that_refuse():
+    rows, line = tf.reshape(tf.range(6.0), [3, 2]), tf.range(6.0)
+    array = lambda **how: tf.TensorArray(tf.float32, **dict({"size": 3}, **how))  # noqa: E731
+    way = tf.placeholder_with_default(False, [])
+    return [
+        [error_of(lambda make=make: make()) for make in (
+            lambda: array().write(3, 1.0).stack(), lambda: array().write(-1, 1.0).stack(),
+            lambda: array().write(0, 1.0).write(0, 2.0).read(0),
+            lambda: array(size=2).unstack(rows).stack(),
+            lambda: array(size=2).split(line, [2, 2, 2]).concat(),
+            lambda: array().split(line, [1, 2, 3]).concat(),
+            lambda: array().split(line, [2, 2, 1]).concat(),
+            lambda: array(dynamic_size=True).write(4, 1.0).size(),
+            lambda: tf.map_fn(lambda x: tf.cast(x, tf.int32), rows),
+            lambda: tf.cond(way, lambda: array().write(7, 1.0).size(), lambda: 1),
+        )],
+        [str(array().unstack(rows).gather([2, 0]).shape), str(array().unstack(rows).stack().shape)],
+        run(tf.TensorArray(tf.string, 3).unstack(["a", "", "ccc"]).stack()),
+        run(tf.TensorArray(tf.string, 2).write(0, ["a"]).write(1, ["bc"]).concat()),
+        run(array(infer_shape=False).split(line, [1, 2, 3]).read(2)),
+        error_of(lambda: tf.cond(tf.constant([True]), lambda: 1, lambda: 2)),
+    ]  # fmt: skip
+
+
 if __name__ == "__main__":
     main()

@@ -511,5 +511,115 @@ def trained_on():
     return [[session.run([loss, step])[0] for _ in range(8)], plain(session.run(w))]
 
 
+@case
+def shuffled_behind_others():
+    x = D.range(8).shuffle(4, seed=3)
+    return [
+        elements(made.repeat(2))
+        for made in (x, x.prefetch(1), x.prefetch(0), x.take(-1), x.skip(0), x.repeat(1), x.take(8))
+    ]
+
+
+@case
+def arguments_that_are_refused():
+    x, calls = D.range(3), {"num_parallel_calls": 0}
+    turns = lambda **how: x.interleave(D.range, **how)  # noqa: E731
+    return [
+        elements(each)
+        for each in (
+            x.map(lambda n: n, **calls), turns(cycle_length=2, **calls), turns(cycle_length=0),
+            turns(cycle_length=2, block_length=0), turns(cycle_length=1, num_parallel_calls=2),
+            x.prefetch(-2), x.window(0), x.window(1, 0), x.window(1, 1, 0), x.batch(-1),
+            x.shard(0, 0), x.shard(2, 2), x.apply(X.map_and_batch(lambda n: n, 2, **calls)),
+        )
+    ]  # fmt: skip
+
+
+@case
+def how_many_there_are():
+    x = D.range(7)
+    scanned = x.apply(X.scan(np.int64(0), lambda s, n: (s, n)))
+    made = (
+        x.take(-1), x.take(-2), x.repeat().take(-2), x.skip(-1), x.repeat(0), scanned,
+        x.filter(lambda n: n > 1).repeat(0), x.apply(X.ignore_errors()), X.Counter(),
+        x.apply(X.take_while(lambda n: n < 3)), x.interleave(D.range),
+    )  # fmt: skip
+    return tf.Session().run([X.cardinality(each) for each in made])
+
+
+@case
+def text_of_generators():
+    words = ["a", "\u00e9", b"\xff"]
+    rows = D.from_generator(lambda: [["ab", "c"], [""]], tf.string)
+    return [
+        elements(D.from_generator(lambda: words, tf.string)), elements(rows.map(tf.strings.length)),
+        elements(rows.map(lambda x: x + "!")),
+    ]  # fmt: skip
+
+
+@case
+def states_that_grow():
+    x = D.range(1, 4)
+    ends = [
+        x.reduce(np.zeros([0], np.int64), lambda s, n: tf.concat([s, [n]], 0)),
+        x.reduce(tf.zeros([0]), lambda s, n: tf.concat([s, tf.ones([n])], 0)),
+    ]
+    return [[str(each.shape) for each in ends], tf.Session().run(ends)]
+
+
+@case
+def records_are_written():
+    path, found = os.path.join(FOLDER, "written.records"), []
+    for packing in (None, "GZIP", "ZLIB"):
+        write = X.TFRecordWriter(path, packing).write(D.from_tensor_slices(["a", b"\x00", ""]))
+        tf.Session().run(write)
+        found.append(elements(tf.data.TFRecordDataset(path, packing)))
+    try:
+        X.TFRecordWriter(path).write(D.range(3))
+    except TypeError:
+        found.append("refused")
+    return found
+
+
+@case
+def rows_of_text():
+    def rows(data, *defaults, **how):
+        return elements(X.CsvDataset(place("rows.csv", data), list(defaults), **how))
+
+    return [
+        rows(b"a,1\n\nb,2\n", "d", 0), rows(b"a\n\nb", "d"), rows(b"", "d", header=True),
+        rows(b"a,1\rb,2\r", "d", 0), rows(b'"a\r\nb",1\r\n"c\nd",2', "d", 0),
+        rows(b'a"b,1\nc,2', "d", 0), rows(b'"a""b",1\n"c,2', "d", 0),
+        rows(b"1,2,3\n4,5,6", 0, 0, select_cols=[0, 2]), rows(b"1,2", 0, 0, select_cols=[1, 0]),
+        rows(b"1,2", 0, select_cols=[0, 1]), rows(b"1,2", 0, select_cols=[5]),
+        rows(b"1,2", 0, 0, field_delim="ab"), rows(b'"x"y,1\nc,2', "", 0),
+    ]  # fmt: skip
+
+
+@case
+def rows_of_sparse_tensors():
+    def rows(places, values, sizes):
+        return elements(D.from_sparse_tensor_slices(tf.SparseTensor(places, values, sizes)))
+
+    return [
+        rows([[0, 1], [2, 0], [2, 3]], [1.0, 2.0, 3.0], [4, 5]), rows([[0]], [1], [2]),
+        rows([[0, 1, 1], [1, 0, 0]], ["a", "b"], [2, 2, 2]), rows([[2, 1], [0, 0]], [1, 2], [4, 5]),
+    ]  # fmt: skip
+
+
+@case
+def handles_of_other_shapes():
+    handle = tf.placeholder(tf.string, [])
+    session, given = tf.Session(), D.range(3).make_one_shot_iterator()
+    found = []
+    for shape in ([], [2], None):
+        x = tf.data.Iterator.from_string_handle(handle, tf.int64, shape).get_next()
+        try:
+            found.append(session.run(x, {handle: session.run(given.string_handle())}))
+        except tf.errors.OpError as error:
+            found.append(type(error).__name__)
+    return found
+
+
 if __name__ == "__main__":
     main()

@@ -364,5 +364,22 @@ def batches_of_rows():
     return found
 
 
+@case
+def sums_of_rows_that_do_not_fit():
+    def added(shape, *rows):
+        held = tf.SparseConditionalAccumulator(tf.float32, shape=shape)
+        found = [failed(lambda each=each: session.run(held.apply_grad(*each)))[0] for each in rows]
+        kept = session.run(held.num_accumulated())
+        return [*found, session.run(held.take_grad(1)) if kept else "nothing"]
+
+    session, two = started(), [[1.0, 2.0], [3.0, 4.0]]
+    return [
+        added([3, 2], ([0, 2], two)), added([None, 2], ([0, 2], two, [5, 2])),
+        added(None, ([0, 2], two)), added([3, 2], ([0, 2], two, [5, 2])),
+        added([3, 2], ([0, 7], two)), added([3, 3], ([0, 2], two)),
+        added(None, ([0, 2], two), ([0], [[1.0, 1.0, 1.0]])), added([3, 2], ([0], two)),
+    ]  # fmt: skip
+
+
 if __name__ == "__main__":
     main()

@@ -252,5 +252,19 @@ def temporal_classification():
     return found
 
 
+@case
+def types_of_sums():
+    found = []
+    for kind in (tf.int32, tf.int64, tf.int8, tf.float64):
+        x = tf.SparseTensor(PLACES, tf.cast(tf.range(len(PLACES)), kind), [3, 4])
+        found.append([told(tf.sparse.reduce_sum(x, 1)), told(tf.sparse.add(x, x))])
+    return found
+
+
+@case
+def order_of_places_outside():
+    return [told(tf.sparse.reorder(tf.SparseTensor([[0, 3], [0, 1]], [1, 2], [1, 3])))]
+
+
 if __name__ == "__main__":
     main()

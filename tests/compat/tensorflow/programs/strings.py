@@ -166,5 +166,60 @@ def formats():
     ]  # fmt: skip
 
 
+@case
+def patterns_of_re2():
+    told_ones = (
+        "a|", "x*|b", "x(?i)a|B", "(?i)a(?-i)B", "(?U)a+", "a{,2}", "(|a)+", "[[:^alpha:]]", "[]a]",
+        r"\pN", r"\p{Lu}", r"\p{^Lu}", r"[\pL\pN]", r"[^\pL]", r"\x{e9}", r"\101", r"\Qa.b\E",
+        r"\s", r"\b", r"(?m)$", "$", r"[\d-z]", "[[a]", "(?i)\u00e9", r"\w+",
+    )  # fmt: skip
+    refused = (
+        "a**", "a*+", r"(a)\1", r"\Z", r"\u0041", "(?=a)", "(?<=a)b", "(?>a)", "(?#c)a", "a{1001}",
+        "[z-a]", r"\p{Foo}", r"\8", ")", "\\",
+    )  # fmt: skip
+    x, malformed = "aAbB \u00e9\u00c9 1\nab.b xxzB", [b"\xff\xfea\x80"]
+    return [
+        [told(tf.strings.regex_replace([x], each, r"<\0>")) for each in told_ones],
+        [error_of(lambda y=each: tf.strings.regex_replace([x], y, "")) for each in refused],
+        [told(tf.strings.regex_replace("abcabc", "(b)c", each, replace_global=everywhere))
+         for each in (r"\1", r"\2", r"x\2y", "\\\\", "\\", r"\n", r"\0\0")
+         for everywhere in (True, False)],
+        told(tf.strings.regex_replace(malformed, ".", "x")),
+        told(tf.strings.regex_full_match(["abc\n", "ABC"], "(?i)abc$")),
+    ]  # fmt: skip
+
+
+@case
+def malformed_letters():
+    words = [b"a\x01b\xffc", b"\xf0\x9f\x98", b"x\xef\xbf\xbdy", b"\xc3\xa9\xed\xa0\x80z"]
+    ways = (
+        {}, {"errors": "ignore"}, {"replacement_char": 65}, {"replace_control_characters": True},
+        {"replace_control_characters": True, "errors": "ignore"},
+    )  # fmt: skip
+    decode = tf.strings.unicode_decode_with_offsets
+    halves = ([0xD83D, 0xDE00], [0xD800], [0xDC00, 65], [0x110000])
+    return [
+        [[told([letters.flat_values, letters.row_splits, places.flat_values])
+          for letters, places in [decode(words, "UTF-8", **how)]] for how in ways],
+        [told([letters.flat_values, places.flat_values])
+         for name in ("ISO-8859-1", "UTF-16-BE", "US-ASCII", "KOI8-R", "UTF-16")
+         for letters, places in [decode([b"a\xe9\x00b"], name)]],
+        [[told(tf.strings.unicode_encode(each, name, errors=how)) for each in halves]
+         for name in ("UTF-8", "UTF-16-BE", "UTF-32-BE") for how in ("replace", "ignore")],
+    ]  # fmt: skip
+
+
+@case
+def numbers_that_do_not_fit():
+    return [
+        [error_of(lambda x=x: tf.string_to_number([x])) for x in ("infinity", "0x1.8p3", "nan ")],
+        [error_of(lambda how=how, x=x: tf.as_string([x], **how))
+         for how in ({"fill": "x"}, {"fill": "ab"}, {"precision": 2}) for x in (1, True, 1.5)],
+        told(tf.as_string([True, False], width=8)),
+        [told(tf.strings.format("{}", tf.zeros(shape))) for shape in ([0, 3], [2, 0], [2, 0, 3])],
+        told(tf.strings.format("{}", tf.constant([1j]))),
+    ]  # fmt: skip
+
+
 if __name__ == "__main__":
     main()

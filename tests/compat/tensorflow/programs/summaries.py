@@ -308,5 +308,18 @@ def time_goes_on():
     return [str(first.dtype), 0 <= session.run(now) - first < 60]
 
 
+@case
+def texts_of_python_functions():
+    given = ("str", "\u00e9", np.array(["a", "bbb"]), b"\x00\xff")
+    texts = [tf.py_func(lambda each=each: each, [], tf.string) for each in given]
+    nothing = tf.py_func(lambda: None, [], tf.float32)
+    found = run(texts)
+    try:
+        run(nothing)
+    except tf.errors.InvalidArgumentError:
+        found.append("refused")
+    return found
+
+
 if __name__ == "__main__":
     main()

@@ -157,5 +157,17 @@ def tables_in_branches_and_loops():
     return found
 
 
+@case
+def what_tables_refuse():
+    twice = lambda values: L.HashTable(L.KeyValueTensorInitializer(["a", "a"], values), 0)  # noqa: E731
+    dense = lambda **how: L.DenseHashTable(tf.int64, tf.int64, 0, 1, **how).size()  # noqa: E731
+    none = L.KeyValueTensorInitializer([], [], key_dtype=tf.string, value_dtype=tf.int64)
+    return [
+        error(lambda: twice([1, 2]).size())[0], error(lambda: L.HashTable(none, 0).size())[0],
+        error_of(lambda: dense(deleted_key=1)),
+        error_of(lambda: dense(deleted_key=2, initial_num_buckets=3)),
+    ]  # fmt: skip
+
+
 if __name__ == "__main__":
     main()

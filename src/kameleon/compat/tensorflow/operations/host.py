@@ -47,12 +47,16 @@ def _call(operation: Operation, *values: Any, token: str) -> Any:
         code = next((c for kind, c in _RAISED.items() if isinstance(error, kind)), "UNKNOWN")
         told = "".join(traceback.format_exception(error))
         raise failure(code, f"{type(error).__name__}: {error}\n{told}") from error
-    nothing = () if found is None else [found]
-    results = found if isinstance(found, list | tuple) else nothing
+    results = found if isinstance(found, list | tuple) else [] if _is_none(found) else [found]
     found = [getattr(each, "_value", each) for each in results]
     _demand_types(operation, token, found)
     pairs = zip(found, map(name_of, operation.types), strict=False)
     return [texts(x) if kind == "string" else x for x, kind in pairs]
+
+
+def _is_none(found: Any) -> bool:
+    """Whether a function gave None, which TensorFlow's Python files may have made an array of."""
+    return found is None or (isinstance(found, np.ndarray) and found[()] is None)
 
 
 def _demand_types(operation: Operation, token: str, found: list[Any]) -> None:
