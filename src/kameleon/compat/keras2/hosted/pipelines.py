@@ -17,6 +17,7 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
+from keras import backend as K
 
 from ...._utils.around import Function, around
 from ....config.processes import this_process
@@ -60,7 +61,7 @@ def serve(training: ModuleType) -> None:
         training: `keras.engine.training`.
     """
     loops, utils, model = training.training_generator, training.training_utils, training.Model
-    model._standardize_user_data = _with_arrays(model._standardize_user_data, loops.K.is_tensor)
+    model._standardize_user_data = _with_arrays(model._standardize_user_data)
     model.fit = _taking(model.fit, (Loop("x", "steps_per_epoch"), VALIDATION), loops)
     is_generator = utils.is_generator_or_sequence
     vars(utils)["is_generator_or_sequence"] = lambda x: is_generator(x) or is_source(x)
@@ -69,17 +70,13 @@ def serve(training: ModuleType) -> None:
     loops.Progbar.update = _counting(loops.Progbar.update)
 
 
-def _with_arrays(theirs: Any, is_tensor: Callable[[Any], bool]) -> Any:
+@around
+def _with_arrays(
+    theirs: Function, self: Any, x: Any, y: Any = None, sample_weight: Any = None, *args: Any,
+    **options: Any,
+) -> Any:  # fmt: skip
     """What checks the data of all of a model's methods, given arrays for what becomes ones."""
-
-    @functools.wraps(theirs)
-    def standardize(
-        self: Any, x: Any, y: Any = None, sample_weight: Any = None, *args: Any, **options: Any
-    ) -> Any:
-        given = [arrays(part, is_tensor) for part in (x, y, sample_weight)]
-        return theirs(self, *given, *args, **options)
-
-    return standardize
+    return theirs(self, *map(arrays, (x, y, sample_weight)), *args, **options)
 
 
 def _taking(theirs: Any, arguments: tuple[Loop, ...], loops: ModuleType) -> Any:
@@ -97,7 +94,7 @@ def _taking(theirs: Any, arguments: tuple[Loop, ...], loops: ModuleType) -> Any:
             # An iterator is a generator to Keras, which wants to be told how often to ask it.
             if not is_source(data) or hasattr(data, "__next__") or loops.is_sequence(data):
                 continue
-            batches = Batches(data, loop.inputs_alone, loops.K.is_tensor)
+            batches = Batches(data, loop.inputs_alone)
             if loop is VALIDATION and not taken:  # Keras's own ways to go take arrays besides
                 told |= {loop.data: batches.joined(told[loop.steps]), loop.steps: None}
                 continue
@@ -136,13 +133,12 @@ class Batches:
     Args:
         source: gives batches as often as it's iterated.
         inputs_alone: whether targets are left out.
-        is_tensor: whether a value is symbolic.
     """
 
     use_sequence_api = True
 
-    def __init__(self, source: Any, inputs_alone: bool, is_tensor: Callable[[Any], bool]) -> None:
-        self._source, self._inputs_alone, self._is_tensor = source, inputs_alone, is_tensor
+    def __init__(self, source: Any, inputs_alone: bool) -> None:
+        self._source, self._inputs_alone = source, inputs_alone
         self._begin = _passes(source)
         self._pass: Iterator[Any] | None = None
         self._ahead: list[Any] = []  # the next batch, once it was asked whether there's one
@@ -235,7 +231,7 @@ class Batches:
                 " batches, and so are dicts by the names of the model's inputs and outputs"
             )
         listed = [list(part) if isinstance(part, tuple) else part for part in parts]
-        found = tuple(arrays(part, self._is_tensor) for part in listed)
+        found = tuple(map(arrays, listed))
         if not all(np.ndim(x) for part in found for x in _leaves(part)):
             raise self._error("gives single rows: batch it (batch_size=32, .batch(32))")
         return found[0] if self._inputs_alone else found
@@ -296,18 +292,18 @@ def _passes(source: Any) -> Callable[[], Iterator[Any]]:
 # --- arrays --------------------------------------------------------------------------------------
 
 
-def arrays(part: Any, is_tensor: Callable[[Any], bool]) -> Any:
+def arrays(part: Any) -> Any:
     """Inputs, targets or weights, with frames and arrays of other libraries as NumPy's."""
     if isinstance(part, Mapping):
-        return {name: _array(value, is_tensor) for name, value in part.items()}
+        return {name: _array(value) for name, value in part.items()}
     if isinstance(part, (list, tuple)):  # Keras tells them apart
-        found = [_array(value, is_tensor) for value in part]
+        found = list(map(_array, part))
         return tuple(found) if isinstance(part, tuple) else found
-    return _array(part, is_tensor)
+    return _array(part)
 
 
-def _array(value: Any, is_tensor: Callable[[Any], bool]) -> Any:
-    if isinstance(value, np.ndarray) or is_tensor(value):
+def _array(value: Any) -> Any:
+    if isinstance(value, np.ndarray) or K.is_tensor(value):
         return value
     found = as_array(value)
     theirs = any(library in LIBRARIES for library, _ in kinds(found))
