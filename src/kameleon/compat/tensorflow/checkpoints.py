@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from .dtypes import enumerated
-from .failures import failure, refused
-from .formats.bundles import Bundle
+from .failures import failure, invalid, refused
+from .formats.bundles import Bundle, MissingPartError
 from .formats.older import OldCheckpoint
 from .formats.tables import DamagedError
 from .graph import shape_text
@@ -61,7 +61,8 @@ def tensor(checkpoint: Checkpoint, name: str, extents: Any = None) -> Any:
     """A tensor of a checkpoint, or a part of it.
 
     Raises:
-        NotFoundError, DataLossError: (TensorFlow's) it isn't there, or isn't whole.
+        NotFoundError, DataLossError, InvalidArgumentError: (TensorFlow's) it isn't there, is
+            damaged, or lacks parts that are asked for.
     """
     if name not in checkpoint:
         raise failure("NOT_FOUND", f"Key {name} not found in checkpoint")
@@ -69,3 +70,5 @@ def tensor(checkpoint: Checkpoint, name: str, extents: Any = None) -> Any:
         return checkpoint.tensor(name, extents)
     except DamagedError as error:
         raise failure("DATA_LOSS", str(error)) from error
+    except MissingPartError as error:
+        raise invalid(f"{error} to restore") from error

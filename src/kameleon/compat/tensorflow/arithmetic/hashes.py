@@ -163,6 +163,75 @@ def _stepped(
     return z, y, x, v, w
 
 
+# City -------------------------------------------------------------------------------------------
+
+CITY = 0x9DDFEA08EB382D69
+
+
+def fingerprint_pair(data: bytes) -> Two:
+    """Pike's and Alakuijala's CityHash (2011), in the variant of 128 bits that never changes: its
+    lower and its higher half.
+    """
+    if len(data) >= 16:
+        seed = _at(data, 0), _at(data, 8) + FARM[0] & WORD
+        return _city(data[16:], seed)
+    return _city(data, (FARM[0], FARM[1]))
+
+
+def _city(data: bytes, seed: Two) -> Two:
+    return _city_long(data, seed) if len(data) >= 128 else _city_short(data, seed)
+
+
+def _city_short(data: bytes, seed: Two) -> Two:
+    (a, b), size = seed, len(data)
+    if size <= 16:
+        a = _mixed(a * FARM[1] & WORD) * FARM[1] & WORD
+        c = b * FARM[1] + _up_to_16(data) & WORD
+        d = _mixed(a + (_at(data, 0) if size >= 8 else c) & WORD)
+    else:
+        c = _pair(_at(data, size - 8) + FARM[1] & WORD, a, CITY)
+        d = _pair(b + size & WORD, c + _at(data, size - 16) & WORD, CITY)
+        a = a + d & WORD
+        for place in range(0, size - 16, 16):
+            a = (a ^ _mixed(_at(data, place) * FARM[1] & WORD) * FARM[1] & WORD) * FARM[1] & WORD
+            b ^= a
+            c ^= _mixed(_at(data, place + 8) * FARM[1] & WORD) * FARM[1] & WORD
+            c = c * FARM[1] & WORD
+            d ^= c
+    a, b = _pair(a, c, CITY), _pair(d, b, CITY)
+    return a ^ b, _pair(b, a, CITY)
+
+
+def _city_long(data: bytes, seed: Two) -> Two:
+    """In steps of 128 bytes; the rest by 32, from the end on."""
+    (x, y), size, factor = seed, len(data), FARM[1]
+    z = size * factor & WORD
+    first = _rotated(y ^ factor, 49) * factor + _at(data, 0) & WORD
+    v = first, _rotated(first, 42) * factor + _at(data, 8) & WORD
+    w = (
+        _rotated(y + z & WORD, 35) * factor + x & WORD,
+        _rotated(x + _at(data, 88) & WORD, 53) * factor & WORD,
+    )
+    done = size // 128 * 128
+    for place in range(0, done, 64):
+        x, y, z, v, w = _stepped(data, place, (x, y, z), v, w, (factor, 1, 1))
+    x = x + _rotated(v[0] + z & WORD, 49) * FARM[0] & WORD
+    y = y * FARM[0] + _rotated(w[1], 37) & WORD
+    z = z * FARM[0] + _rotated(w[0], 27) & WORD
+    v, w = (v[0] * FARM[0] & WORD, v[1]), (w[0] * 9 & WORD, w[1])
+    for place in range(size - 32, size - 32 - (size - done), -32):
+        y = _rotated(x + y & WORD, 42) * FARM[0] + v[1] & WORD
+        w = w[0] + _at(data, place + 16) & WORD, w[1]
+        x = x * FARM[0] + w[0] & WORD
+        z = z + w[1] + _at(data, place) & WORD
+        w = w[0], w[1] + v[0] & WORD
+        v = _weak(data, place, v[0] + z & WORD, v[1])
+        v = v[0] * FARM[0] & WORD, v[1]
+    x, y = _pair(x, v[0], CITY), _pair(y + z & WORD, w[0], CITY)
+    low = _pair(x + v[1] & WORD, w[1], CITY) + y & WORD
+    return low, _pair(x + w[1] & WORD, y + v[1] & WORD, CITY)
+
+
 # Sip ----------------------------------------------------------------------------------------------
 
 

@@ -81,7 +81,7 @@ class _Paths:
         found[-1, -2:] = 0.0
         for t in range(len(found) - 2, -1, -1):
             after = np.concatenate([found[t + 1] + self.scores[t + 1], [-np.inf] * 2])
-            skips = np.concatenate([self._skips[2:], [-np.inf] * 2])
+            skips = np.concatenate([self._skips, [-np.inf] * 2])[2:]
             ways = [after[:-2] + self._stays, after[1:-1], after[2:] + skips]
             found[t] = np.logaddexp.reduce(ways)
         return found

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
+from ..dtypes import REFERENCE, shown
 from ..failures import failure, invalid
-from ..graph import Graph, Operation, Value, add_definition, messages
+from ..graph import Graph, Operation, Value, add_definition, messages, types_of
 from ..walks import in_order
 from .constants import CONSTANTS
 from .exports import as_text, constantly, export
@@ -118,6 +119,26 @@ class Import:
             return self.values[name, index]
         return self.made[name], index
 
+    def demand(self) -> None:
+        """Refuse the import where the message lacks what is wanted of it.
+
+        Raises:
+            InvalidArgumentError: (TensorFlow's) so it is.
+        """
+        lacks = "Requested return {} '{}' not found in graph def"
+        for name, index in self.wanted:
+            if (name, index) in self.values:
+                continue
+            if name not in self.made:
+                raise invalid(lacks.format("tensor", f"{name}:{index}"))
+            if index >= (count := len(self.made[name].types)):
+                raise invalid(
+                    f"Invalid return output {index} of node '{name}', which has {count} output(s)"
+                )
+        for name in self.wanted_operations:
+            if name not in self.made:
+                raise invalid(lacks.format("node", name))
+
 
 export("TF_NewImportGraphDefOptions")(Import)
 constantly(
@@ -164,7 +185,24 @@ def import_graph(graph: Graph, buffer: Buffer, options: Import) -> Import:
     """Make the operations of a message that is written in a buffer."""
     message = messages("graph_pb2").GraphDef.FromString(buffer.data)
     _take_versions(versions_of(graph), message.versions)
-    return import_message(graph, message, options)
+    count = len(graph.operations)
+    try:
+        return import_message(graph, message, options)
+    except Exception:
+        _take_back(graph, count)
+        raise
+
+
+def _take_back(graph: Graph, count: int) -> None:
+    """Remove the operations of a graph but the first ones."""
+    while len(graph.operations) > count:
+        operation = graph.operations.pop()
+        del graph.by_name[operation.name]
+        for place, (source, index) in enumerate(operation.inputs):
+            source.consumers[index].remove((operation, place))
+        for before in operation.control:
+            before.controlled.remove(operation)
+    graph.version += 1
 
 
 def import_message(graph: Graph, message: Any, options: Import) -> Import:
@@ -178,10 +216,35 @@ def import_message(graph: Graph, message: Any, options: Import) -> Import:
         operation = _started(graph, nodes[name], prefix, nodes)
         for text in nodes[name].input:
             _connect(operation, text, options, loops)
+        closing = {place for taker, place, _, _ in loops if taker is operation}
         options.made[name] = finish(operation)
+        _demand_types(operation, closing)
     for operation, place, name, index in loops:
         replace_input(operation, place, options.value(name, index))
+    options.demand()
     return options
+
+
+def _demand_types(operation: Operation, closing: Collection[int]) -> None:
+    """Refuse inputs of other types than the operation takes.
+
+    Args:
+        operation: it has its inputs.
+        closing: places of inputs that stand for those which come later.
+    """
+    expected = types_of(operation, operation.definition.input_arg)
+    for place, (kind, (source, index)) in enumerate(zip(expected, operation.inputs, strict=False)):
+        given = source.types[index]
+        if place in closing or given in (kind, kind + REFERENCE):
+            continue
+        raise invalid(
+            f"Input {place} of node {operation.name} was passed {_shown(given)} from"
+            f" {source.name}:{index} incompatible with expected {_shown(kind)}."
+        )
+
+
+def _shown(kind: int) -> str:
+    return shown(kind) + "_ref" * (kind > REFERENCE)
 
 
 def _take_versions(ours: Any, theirs: Any) -> None:

@@ -24,6 +24,10 @@ Shape = tuple[int, ...]
 HEADER = b""  # the key of the table's first entry
 
 
+class MissingPartError(LookupError):
+    """Parts of a tensor that is stored in parts don't cover what is asked for."""
+
+
 class Part(NamedTuple):
     """A part of a tensor: the shape of the whole, where the part is, and its values."""
 
@@ -140,7 +144,7 @@ class Bundle:
             into[...] = values[_within(both, has)]
             filled += into.size
         if filled < found.size:
-            raise DamagedError(f"parts of tensor {name} are missing")
+            raise MissingPartError(f"Does not have sufficient slices for partitioned tensor {name}")
         return found
 
     def _values(self, entry: Entry) -> np.ndarray:

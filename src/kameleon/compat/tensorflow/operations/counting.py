@@ -9,7 +9,7 @@ import numpy as np
 
 from ..failures import invalid
 from ..graph import Operation
-from .table import host
+from .table import fold
 from .values import Kind
 
 Array = np.ndarray
@@ -33,7 +33,7 @@ COMBINED: dict[str, tuple[Any, Callable[[np.dtype[Any]], Any]]] = {
 }
 
 
-@host("SegmentSum SegmentMean SegmentProd SegmentMax SegmentMin")
+@fold("SegmentSum SegmentMean SegmentProd SegmentMax SegmentMin")
 def _sorted_segments(operation: Operation, given: Array, at: Array) -> Array:
     if at.shape != given.shape[:1]:
         raise invalid("segment_ids should be the same size as dimension 0")
@@ -53,7 +53,7 @@ def _sorted_segments(operation: Operation, given: Array, at: Array) -> Array:
     return found.astype(given.dtype)
 
 
-@host("UnsortedSegmentMax UnsortedSegmentMin UnsortedSegmentProd")
+@fold("UnsortedSegmentMax UnsortedSegmentMin UnsortedSegmentProd")
 def _segments(operation: Operation, given: Array, at: Array, size: int) -> Array:
     """What has a number below zero counts nowhere."""
     if np.any(at >= size):
@@ -70,7 +70,7 @@ def _segments(operation: Operation, given: Array, at: Array, size: int) -> Array
 # Counts -----------------------------------------------------------------------------------------
 
 
-@host("Bincount")
+@fold("Bincount")
 def _counts(x: Array, count: int, given: Array) -> Array:
     numbers = x.ravel()
     if np.any(numbers < 0):
@@ -81,7 +81,7 @@ def _counts(x: Array, count: int, given: Array) -> Array:
     return found.astype(given.dtype)
 
 
-@host("HistogramFixedWidth")
+@fold("HistogramFixedWidth")
 def _histogram(x: Array, ends: Array, count: int, *, dtype: Kind) -> Array:
     values, (low, high) = x.ravel(), ends
     if count <= 0 or low >= high:
@@ -91,14 +91,14 @@ def _histogram(x: Array, ends: Array, count: int, *, dtype: Kind) -> Array:
     return np.bincount(places, minlength=count).astype(dtype)
 
 
-@host("PopulationCount")
+@fold("PopulationCount")
 def _ones(x: Array) -> Array:
     given = np.ascontiguousarray(x)
     bits = np.unpackbits(given.view(np.uint8).reshape(*given.shape, given.itemsize), axis=-1)
     return np.asarray(bits.sum(-1, dtype=np.uint8))
 
 
-@host("CompareAndBitpack")
+@fold("CompareAndBitpack")
 def _packed(given: Array, threshold: Any) -> Array:
     return np.packbits(given if given.dtype == bool else given > threshold, axis=-1)
 
@@ -106,7 +106,7 @@ def _packed(given: Array, threshold: Any) -> Array:
 # Sorted rows ------------------------------------------------------------------------------------
 
 
-@host("LowerBound UpperBound")
+@fold("LowerBound UpperBound")
 def _places(operation: Operation, lines: Array, wanted: Array, *, out_type: Kind) -> Array:
     side: Any = "left" if operation.type == "LowerBound" else "right"
     if len(lines) != len(wanted):

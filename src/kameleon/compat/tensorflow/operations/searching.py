@@ -12,7 +12,7 @@ from kameleon.graph.primitives.sizes import Size
 
 from ..failures import invalid
 from ..graph import Operation
-from .table import compiled_if, fold, host, pure
+from .table import compiled_if, fold, pure
 from .values import (
     Kind,
     are_sizes_open,
@@ -29,20 +29,20 @@ from .values import (
 Array = np.ndarray
 
 
-@host("Where")
+@fold("Where")
 def _where(condition: Array) -> list[Any]:
     if not condition.ndim:
         raise invalid("WhereOp : Unhandled input dimensions: 0")
     return [np.argwhere(condition).astype(np.int64)]
 
 
-@host("ListDiff")
+@fold("ListDiff")
 def _difference(given: Array, others: Array, *, out_idx: Kind) -> list[Any]:
     kept = np.flatnonzero(~np.isin(given, others))
     return [given[kept], kept.astype(out_idx)]
 
 
-@host("Unique UniqueWithCounts UniqueV2 UniqueWithCountsV2")
+@fold("Unique UniqueWithCounts UniqueV2 UniqueWithCountsV2")
 def _unique(operation: Operation, given: Array, *axes: Any, out_idx: Kind) -> list[Any]:
     """The distinct values, in the order in which they come first."""
     if axes and np.ndim(axes[0]) != 1:
@@ -108,7 +108,7 @@ def _stitched_sizes(places: list[np.ndarray], parts: list[list[Size]], dtype: st
     return vector_of([found.get(at, 0) for at in range(max(found, default=-1) + 1)], dtype)
 
 
-@host("DynamicPartition")
+@fold("DynamicPartition")
 def _partition(data: Array, parts: Array, *, num_partitions: int) -> list[Any]:
     for at in np.argwhere((parts < 0) | (parts >= num_partitions))[:1]:
         about = f"partitions[{','.join(map(str, at))}] = {parts[tuple(at)]}"

@@ -93,11 +93,17 @@ def _demand_lengths(scores: Array, steps: Array) -> None:
 
 
 def _labels(row: list[int], classes: int, collapsing: bool) -> list[int]:
+    """The labels of a sample, without the blank, and what lies above it, at their end."""
     if not row:
         raise invalid("Labels length is zero in a batch")
-    if any(not 0 <= label < classes - 1 for label in row):
-        raise invalid(f"Saw a non-null label (index >= num_classes - 1): labels {row}")
-    return S.without_repeats(row) if collapsing else row
+    kept = S.without_repeats(row) if collapsing else row
+    labels = [label for label in kept if label < classes - 1]
+    if labels != kept[: len(labels)]:
+        said = "Saw a non-null label (index >= num_classes - 1) following a null label"
+        raise invalid(f"{said}: labels {row}")
+    if min(labels, default=0) < 0:
+        raise invalid(f"All labels must be nonnegative integers, labels: {labels}")
+    return labels
 
 
 @fold("CTCLoss")
@@ -109,11 +115,12 @@ def _ctc(
     told = rows_of(A.sparse(at, values, [0, 0]))
     costs, slopes = np.zeros(len(steps), scores.dtype), np.zeros_like(scores)
     for b, count in enumerate(steps.tolist()):
-        labels = _labels(told.get((b,), []), scores.shape[2], preprocess_collapse_repeated)
-        if len(labels) > count and ignore_longer_outputs_than_inputs:
+        row = told.get((b,), [])
+        labels = _labels(row, scores.shape[2], preprocess_collapse_repeated)
+        if len(row) > count and ignore_longer_outputs_than_inputs:
             continue
-        if len(labels) > count:
-            need = f"(required: {len(labels)}, available: {count})"
+        if len(row) > count:
+            need = f"(required: {len(row)}, available: {count})"
             raise invalid(f"Not enough time for target transition sequence {need}")
         if count:
             found = S.ctc_cost(scores[:count, b], labels, ctc_merge_repeated)

@@ -123,6 +123,7 @@ def _with_dense(operation: Operation, at: Any, values: Any, shape: Any, b: Any) 
 
 @fold("SparseReorder")
 def _reorder(*parts: Any) -> list[Array]:
+    """In row-major order; indices outside of the shape, too: `tf.sparse.slice` drops them."""
     return A.ordered(A.sparse(*parts)).parts()[:2]
 
 

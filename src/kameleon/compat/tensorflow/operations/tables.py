@@ -139,7 +139,8 @@ def _initialize_from_file(
 ) -> None:
     if table.is_ready:
         return  # the same file, as far as anybody looks
-    kinds, lines = table.kinds, list(islice(_lines(path), vocab_size if vocab_size >= 0 else None))
+    size = vocab_size if vocab_size >= 0 else None
+    kinds, lines = table.kinds, list(islice(lines_of(path), size))
     if vocab_size > len(lines):
         raise invalid(f"Invalid vocab_size in {path}: expected {vocab_size}, got {len(lines)}")
     _begin(table, (
@@ -149,7 +150,8 @@ def _initialize_from_file(
     ))  # fmt: skip
 
 
-def _lines(path: str) -> Iterator[bytes]:
+def lines_of(path: str) -> Iterator[bytes]:
+    """The lines of a file of a vocabulary."""
     with reported(path), open(path, "rb") as file:
         for line in file:
             yield line.rstrip(b"\r\n")

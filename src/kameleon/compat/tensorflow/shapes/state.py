@@ -129,8 +129,17 @@ table(
     ReaderRead ReaderReadV2 AnonymousIteratorV2 : -> () ()
     ReaderReadUpTo ReaderReadUpToV2 : -> (?) (?)
     MatchingFiles : -> (?)
+    GenerateVocabRemapping : () () -> (@num_new_vocab) ()
+    LoadAndRemapMatrix : () () (?) (?) -> (@num_rows,@num_cols)
+    SdcaFprint : (n) -> (n,2)
     """
 )
+
+
+@shape_of("SdcaOptimizer SdcaOptimizerV2")
+def _ascended(operation: Operation, given: list[Shape]) -> list[Shape]:
+    """A state of each example; and a change of all weights, which come before the states."""
+    return [(UNKNOWN, 4), *given[-len(operation.types) : -1]]
 
 
 @shape_of("RestoreV2 RestoreSlice")

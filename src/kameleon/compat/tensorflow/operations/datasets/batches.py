@@ -121,3 +121,16 @@ def _sparse(source: Dataset, size: int, shape: Any) -> Dataset:
 def _unbatched(source: Dataset) -> Dataset:
     """The rows of each element."""
     return Dataset(lambda: Chain(map(rows, source)))
+
+
+@dataset("RebatchDataset ExperimentalRebatchDataset")
+def _divided(source: Dataset, count: int) -> Dataset:
+    """The rows of each element as so many elements, of which the last ones may have fewer."""
+
+    def parts(element: Element) -> Iterator[Element]:
+        arrays = [array(part) for part in element]
+        size = -(-len(arrays[0]) // count)
+        for start in range(0, size * count, size) if size else [0] * count:
+            yield tuple(each[start : start + size] for each in arrays)
+
+    return Dataset(lambda: Chain(map(parts, source)))
