@@ -185,6 +185,92 @@ def initialized_from_a_checkpoint():
 
 
 @case
+def remapped_by_vocabularies():
+    for name, words in (("old.txt", "abc"), ("new.txt", "cxay")):
+        with open(place(name), "w") as file:
+            file.write("\n".join(words))
+    old, new = place("old.txt"), place("new.txt")
+    rows = np.arange(1.0, 9.0, dtype="float32").reshape(4, 2)
+    tf.get_variable("rows", initializer=rows)
+    tf.get_variable("columns", initializer=rows.T[:, :3])
+    path = tf.train.Saver().save(started(), place("remapped"))
+
+    def places(**options):
+        return tf.raw_ops.GenerateVocabRemapping(new_vocab_file=new, old_vocab_file=old, **options)
+
+    def moved(row_places, column_places, values, **options):
+        return tf.raw_ops.LoadAndRemapMatrix(
+            ckpt_path=path, old_tensor_name=options.pop("name", "rows"), row_remapping=row_places,
+            col_remapping=column_places, initializing_values=values, num_rows=len(row_places),
+            num_cols=options.pop("columns", 2), **options
+        )  # fmt: skip
+
+    ways = [
+        lambda: places(new_vocab_offset=1, num_new_vocab=3),
+        lambda: places(new_vocab_offset=1, num_new_vocab=3, old_vocab_size=2),
+        lambda: places(new_vocab_offset=2, num_new_vocab=3),
+        lambda: moved([1, -1, 0], [1, 0], [0.1, 0.2]),
+        lambda: moved([1, -1, 0], [], [0.1, 0.2], max_rows_in_memory=1),
+        lambda: moved([0, 1], [-1, 2, 0], [[0.5], [0.6]], name="columns", columns=3),
+        lambda: moved([1, -1, 0], [], [0.1]),
+        lambda: moved([1, -1, 0], [], [0.1, 0.2, 0.3]),
+        lambda: moved([1, 1], [], []),
+        lambda: moved([1], [], [], columns=3),
+        lambda: moved([1], [], [], name="none"),
+    ]
+    found = []
+    with tf.Session() as session:
+        for make in ways:
+            made = tf.nest.flatten(make())
+            found.append([str(each.shape) for each in made])
+            try:
+                found += session.run(made)
+            except tf.errors.OpError as error:
+                found.append(type(error).__name__)
+    with tf.Graph().as_default():
+        table = tf.get_variable("rows", [4, 2], initializer=tf.zeros_initializer())
+        told = tf.estimator.VocabInfo(new, 4, 0, old, -1, tf.ones_initializer())
+        tf.train.warm_start(path, "rows", {"rows": told})
+        return [*found, started().run(table)]
+
+
+@case
+def parts_that_are_missing():
+    with tf.variable_scope("", partitioner=tf.fixed_size_partitioner(2)):
+        whole = tf.get_variable("v", initializer=tf.constant(np.arange(4.0)))
+    path = tf.train.Saver({"v": next(iter(whole))}).save(started(), place("missing"))
+    with tf.Graph().as_default(), tf.Session() as session:
+        v = tf.get_variable("v", [4], tf.float64)
+        return [*failed(lambda: tf.train.Saver().restore(session, path))[:1], v.name]
+
+
+@case
+def imports_that_fail():
+    x = tf.placeholder(tf.float32, [2], "x")
+    tf.square(tf.identity(x * 2.0, "y"), "z")
+    told, found = tf.get_default_graph().as_graph_def(), []
+    ways = [
+        {"return_elements": ["none:0"]}, {"return_elements": ["none"]},
+        {"return_elements": ["y:5"]}, {"input_map": {"x:0": [1, 2]}},
+        {"input_map": {"x:0": [1.0, 2.0, 3.0]}}, {"input_map": {"none:0": [1.0]}},
+        {"input_map": {"y:0": [1.0, 2.0]}, "return_elements": ["z:0"]},
+    ]  # fmt: skip
+    for way in ways:
+        with tf.Graph().as_default() as graph:
+            way["input_map"] = {
+                name: tf.constant(value) for name, value in way.get("input_map", {}).items()
+            }
+            before = len(graph.get_operations())
+            try:
+                tf.import_graph_def(told, **way)
+                found.append("imported")
+            except ValueError as error:
+                found += [str(error).split(".")[0], len(graph.get_operations()) - before]
+            found.append(tf.constant(0.0, name="x").name)
+    return found
+
+
+@case
 def of_objects():
     v, w = tf.Variable([1.0, 2.0]), tf.get_variable("w", initializer=5.0, use_resource=True)
     checkpoint = tf.train.Checkpoint(v=v, w=w)

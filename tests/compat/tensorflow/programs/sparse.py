@@ -266,5 +266,57 @@ def order_of_places_outside():
     return [told(tf.sparse.reorder(tf.SparseTensor([[0, 3], [0, 1]], [1, 2], [1, 3])))]
 
 
+def outside_of_the_shape():
+    """What is put in order may lie outside; parts leave it out."""
+    places = np.array([[2, 0], [0, -1], [0, 5], [0, 1]], "int64")
+    x = tf.SparseTensor(places, VALUES, (3, 4))
+    return [
+        *told(tf.sparse.reorder(x)),
+        *told(tf.sparse.slice(tf.sparse.reorder(x), [0, 0], [3, 4])),
+    ]
+
+
+@case
+def weights_of_unknown_words():
+    words = tf.SparseTensor([[0, 0], [0, 1], [2, 0]], ["x", "none", "q"], [3, 2])
+    weights = tf.SparseTensor([[0, 0], [0, 1], [2, 0]], [0.5, 2.0, 1.0], [3, 2])
+    column = tf.feature_column.categorical_column_with_vocabulary_list("words", ["x", "y", "q"])
+    weighted = tf.feature_column.weighted_categorical_column(column, "weights")
+    indicator = tf.feature_column.indicator_column(weighted)
+    x = tf.feature_column.input_layer({"words": words, "weights": weights}, [indicator])
+    with tf.Session() as session:
+        session.run(tf.tables_initializer())
+        return [str(x.shape), session.run(x)]
+
+
+@case
+def sizes_that_follow_from_what_is_known():
+    words = tf.constant([["x", ""], ["y", "z"], ["", ""]])
+    places = tf.where(tf.not_equal(words, ""))
+    flags = tf.where(tf.constant([True, True, False, True]))
+    rows = tf.unique(tf.constant([4, 2, 4]))[0]
+    shapes = [tf.cast(each, tf.int32) for each in (tf.reshape(places, [-1]), flags[:, 0], rows)]
+    found = [str(tf.zeros(each).shape) for each in shapes]
+    x = tf.SparseTensor(places, tf.gather_nd(words, places), tf.shape(words, out_type=tf.int64))
+    filled, empty = tf.sparse.fill_empty_rows(tf.sparse.reshape(x, [3, -1]), "")
+    return [*found, str(filled.indices.shape), str(empty.shape)]
+
+
+@case
+def labels_that_end_with_blanks():
+    scores = np.random.RandomState(3).randn(5, 2, 4).astype("float32")
+    x = tf.placeholder(tf.float32, [5, 2, 4])
+
+    def labels(*rows):
+        return tf.contrib.layers.dense_to_sparse(tf.constant(rows), -1)
+
+    found = told(tf.nn.ctc_loss(labels([0, 3, 3], [1, 2, 5]), x, [4, 5]), {x: scores}, [x])
+    for rows in ([0, 3, 1], [1, 2, 0]), ([0, -2, 1], [1, 2, 0]):
+        found.append(
+            error_of(lambda rows=rows: tf.nn.ctc_loss(labels(*rows), x, [4, 5]), {x: scores})
+        )
+    return found
+
+
 if __name__ == "__main__":
     main()

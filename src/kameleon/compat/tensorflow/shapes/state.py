@@ -132,8 +132,30 @@ table(
     GenerateVocabRemapping : () () -> (@num_new_vocab) ()
     LoadAndRemapMatrix : () () (?) (?) -> (@num_rows,@num_cols)
     SdcaFprint : (n) -> (n,2)
+    BoostedTreesEnsembleResourceHandleOp BoostedTreesQuantileStreamResourceHandleOp
+        IsBoostedTreesEnsembleInitialized IsBoostedTreesQuantileStreamResourceInitialized
+        BoostedTreesCenterBias : -> ()
+    BoostedTreesGetEnsembleStates : -> () () () () (2)
+    BoostedTreesSerializeEnsemble : -> () ()
+    BoostedTreesTrainingPredict : () (?) (?) (n) (n)* -> (n,@logits_dimension) (n) (n)
+    BoostedTreesPredict : () (n) (n)* -> (n,@logits_dimension)
+    BoostedTreesExampleDebugOutputs : () (n) (n)* -> (n)
+    BoostedTreesMakeStatsSummary : (n) (n,d) (n,d) (n)*
+        -> (@num_features,@max_splits,@num_buckets,2*d)
+    BoostedTreesMakeQuantileSummaries BoostedTreesFlushQuantileSummaries
+        : -> (?,4)*@num_features
+    BoostedTreesQuantileStreamResourceGetBucketBoundaries : -> (?)*@num_features
+    BoostedTreesCalculateBestGainsPerFeature
+        : -> (?)*@num_features (?)*@num_features (?)*@num_features (?,1)*@num_features
+        (?,1)*@num_features
     """
 )
+
+
+@shape_of("BoostedTreesBucketize")
+def _bucketized(operation: Operation, given: list[Shape]) -> list[Shape]:
+    """For each feature a bucket of each of its numbers."""
+    return [(UNKNOWN,) if shape is None else shape[:1] for shape in given[: len(operation.types)]]
 
 
 @shape_of("SdcaOptimizer SdcaOptimizerV2")
