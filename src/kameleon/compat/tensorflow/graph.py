@@ -15,6 +15,7 @@ from .location import PACKAGE
 
 Shape = tuple[int, ...] | None  # -1: an unknown size; None: an unknown rank
 Value = tuple["Operation", int]  # an operation and the number of one of its outputs
+DEVICE = "/job:localhost/replica:0/task:0/device:CPU:0"  # the only one, as TensorFlow names it
 
 
 class Graph:

@@ -1,13 +1,19 @@
-"""What graphs hold and compute, counted; TensorRT, which isn't there.
+"""What graphs hold and compute, counted; what ran when; TensorRT, which isn't there.
 
 The original prints a line of its own for each profile:
 
     python profiles.py | grep -v Parsing > profiles.json
 """
 
+import json
+import os
+import tempfile
+
+import numpy as np
 import tensorflow as tf
 from recording import case, main
 from tensorflow.contrib import tensorrt, tfprof
+from tensorflow.python.client import timeline
 from tensorflow.python.compiler.tensorrt import trt_convert
 
 Builder = tf.profiler.ProfileOptionBuilder
@@ -76,6 +82,62 @@ def in_all():
     options = {**COMPUTED, "output": "none"}
     found = [tf.profiler.profile(options=options, cmd=each) for each in ("op", "graph")]
     return [each.total_float_ops for each in found]
+
+
+def traced(fetches, feeds=None, level=tf.RunOptions.FULL_TRACE):
+    """The metadata of a run."""
+    told = tf.RunMetadata()
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        options = tf.RunOptions(trace_level=level)
+        session.run(fetches, feeds, options=options, run_metadata=told)
+    return told
+
+
+def times(told):
+    """By name, what is told of operations that ran."""
+    return {
+        node.node_name: node for device in told.step_stats.dev_stats for node in device.node_stats
+    }
+
+
+@case
+def what_ran_when():
+    x = tf.placeholder(tf.float32, [2])
+    w = tf.get_variable("w", initializer=[1.0, 2.0])
+    y = tf.reduce_sum(tf.multiply(x, w, name="product"), name="total")
+    train = tf.train.GradientDescentOptimizer(0.1).minimize(y)
+    step = tf.py_func(lambda: np.int32(1), [], tf.int32, name="step")
+    loop = tf.while_loop(lambda i: i < 5, lambda i: i + 1, [tf.reshape(step, [])], name="loop")
+    feeds = {x: [1.0, 2.0]}
+    told = traced([y, train, loop], feeds)
+    nodes = times(told)
+    expected = ["product", "total", "step"]
+    events = json.loads(timeline.Timeline(told.step_stats).generate_chrome_trace_format())
+    return [
+        [name in nodes for name in expected],
+        [nodes[name].timeline_label.split("(")[0] for name in expected],
+        all(node.all_start_micros > 10**15 for node in nodes.values()),
+        all(node.all_end_rel_micros >= 0 for node in nodes.values()),
+        {"Mul", "Sum"} <= {each.get("name") for each in events["traceEvents"]},
+        len(times(traced(y, feeds, tf.RunOptions.NO_TRACE))),
+    ]
+
+
+@case
+def written_by_a_hook():
+    folder = tempfile.mkdtemp()
+    step = tf.train.get_or_create_global_step()
+    add = tf.assign_add(step, 1)
+    hook = tf.train.ProfilerHook(save_steps=2, output_dir=folder, show_memory=True)
+    hooks = [hook, tf.train.StopAtStepHook(num_steps=5)]
+    with tf.train.MonitoredSession(hooks=hooks) as session:
+        while not session.should_stop():
+            session.run(add)
+    names = sorted(name for name in os.listdir(folder) if name.endswith(".json"))
+    with open(os.path.join(folder, names[0])) as file:
+        events = json.load(file)["traceEvents"]
+    return [names, any(each.get("name") == "AssignAdd" for each in events)]
 
 
 @case

@@ -5,8 +5,6 @@ from __future__ import annotations
 from .. import location
 from ..dtypes import NUMBERS, enumerated
 
-DEVICE = "/job:localhost/replica:0/task:0/device:CPU:0"  # the only one
-
 
 def _numbered(prefix: str, names: str) -> dict[str, int]:
     return {f"{prefix}{name}": number for number, name in enumerate(names.split())}

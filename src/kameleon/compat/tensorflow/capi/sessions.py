@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from ..graph import Graph, Operation, Value, messages
-from .constants import DEVICE
+from ..graph import DEVICE, Graph, Operation, Value, messages
 from .exports import constantly, export
 from .graph_defs import Buffer
 from .graphs import Output
-from .metadata import tell
+from .metadata import new_trace, tell
 
 constantly(None, "TF_SessionReleaseCallable TF_Reset")
 export("TF_NewSessionOptions")(lambda target=None, config=None: config)
@@ -48,8 +47,9 @@ def _run(
     fed = {key.value: _numbers(value) for key, value in feeds.items()}
     wanted = [each.value for each in fetches]
     asked = _settings().RunOptions.FromString(options.data) if options else None
-    results: list[Any] = session.run(fed, wanted, list(targets), _seconds(asked))
-    tell(metadata, asked, session.graph, fed, [*(each.oper for each in fetches), *targets])
+    trace = new_trace(metadata, asked)
+    results: list[Any] = session.run(fed, wanted, list(targets), _seconds(asked), trace)
+    tell(metadata, asked, session.graph, fed, [*(each.oper for each in fetches), *targets], trace)
     return results
 
 
@@ -87,8 +87,10 @@ def _make_callable(session: Any, buffer: Any) -> Callable[..., list[Any]]:
         if connected:
             first = session.run(fed, [*connected.values()], [])
             fed |= dict(zip(connected, first, strict=True))
-        results: list[Any] = session.run(fed, fetches, targets, _seconds(options.run_options))
-        tell(metadata, options.run_options, session.graph, fed, ends)
+        asked = options.run_options
+        trace = new_trace(metadata, asked)
+        results: list[Any] = session.run(fed, fetches, targets, _seconds(asked), trace)
+        tell(metadata, asked, session.graph, fed, ends, trace)
         return results
 
     return call

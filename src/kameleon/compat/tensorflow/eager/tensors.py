@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from ..capi.constants import DEVICE
 from ..capi.exports import export
 from ..dtypes import HANDLES, NUMBERS, name_of
 from ..failures import invalid
+from ..graph import DEVICE
 from .conversion import as_array, texts
 
 _numbers = itertools.count()

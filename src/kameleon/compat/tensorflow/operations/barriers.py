@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ..capi.constants import DEVICE
 from ..dtypes import name_of
 from ..failures import invalid
-from ..graph import Operation
+from ..graph import DEVICE, Operation
 from ..resources.barriers import Barrier, Mutex, MutexLock
 from ..resources.queues import stacked
 from ..resources.waiting import Attempt

@@ -12,9 +12,9 @@ from ..graph import Operation
 from ..resources.base import Resource
 from ..resources.ensembles import Ensemble, Split, message
 from ..variables import Store
-from .files import text
 from .keeping import keeps, on_handles
 from .table import fold, host
+from .values import texts
 
 Array = np.ndarray
 T = TypeVar("T")
@@ -51,8 +51,8 @@ def _is_created(slot: Slot[Any]) -> np.bool_:
 
 
 def _data(value: Any) -> bytes:
-    given = np.asarray(value, object).item()
-    return given if isinstance(given, bytes) else text(given).encode()
+    found: bytes = texts(value).item()
+    return found
 
 
 # Statistics -------------------------------------------------------------------------------------

@@ -9,11 +9,10 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ..capi.constants import DEVICE
 from ..dtypes import NUMBERS, in_numpy, name_of, shown
 from ..eager.tensors import result
 from ..failures import failure, invalid, is_failure
-from ..graph import Operation, shape_text
+from ..graph import DEVICE, Operation, shape_text
 from ..resources.base import Resource
 from ..shapes.rules import may_be_same
 from .keeping import on_handles

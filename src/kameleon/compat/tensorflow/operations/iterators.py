@@ -10,10 +10,9 @@ import numpy as np
 
 from kameleon._utils.locks import rlock
 
-from ..capi.constants import DEVICE
 from ..dtypes import shown
 from ..failures import failure, invalid
-from ..graph import Operation, Shape, shape_text
+from ..graph import DEVICE, Operation, Shape, shape_text
 from ..resources.base import Resource
 from ..shapes.rules import may_be_same
 from ..variables import Store

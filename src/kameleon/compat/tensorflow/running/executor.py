@@ -6,6 +6,7 @@ and hands it on, until a Merge finds a value that lives. A turn of a loop has in
 
 from __future__ import annotations
 
+import time
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ from . import regions
 from .bodies import ABSENT
 from .needed import CONTROL, ENTERS, EXITS, MERGES, SWITCHES, TURNS
 from .plan import FED, REGION, Plan, Unit
+from .spans import Span, Trace
 
 
 class _Dead:
@@ -77,7 +79,11 @@ class Suspended:
 
 
 class Run:
-    """One run of a plan."""
+    """One run of a plan.
+
+    Args:
+        trace: takes what ran, and when; None: nobody asks.
+    """
 
     def __init__(
         self,
@@ -85,8 +91,10 @@ class Run:
         plan: Plan,
         feeds: Mapping[Value, Any],
         deadline: float | None = None,
+        trace: Trace | None = None,
     ) -> None:
         self._store, self._plan, self._feeds, self._deadline = store, plan, feeds, deadline
+        self._trace = trace
         self._suspended: list[Suspended] = []
         self._results: dict[Value, Any] = {}
         self._fetched = set(plan.fetches)
@@ -146,7 +154,7 @@ class Run:
         elif dead and kind not in MERGES:
             self._send(unit, frame, turn, dict.fromkeys((*unit.outputs, *unit.controls), DEAD))
         else:
-            found = self._computed(unit, values, dead)
+            found = self._watched(unit, values, dead)
             if isinstance(found, Steps):
                 self._go_on(Suspended(unit, frame, turn, found))
                 return
@@ -154,6 +162,16 @@ class Run:
             if kind in MERGES and dead:
                 found = dict.fromkeys(found, DEAD)
             self._send(unit, frame, turn, found)
+
+    def _watched(self, unit: Unit, values: list[Any], dead: bool) -> Any:
+        """What a unit gives; when it ran is told, unless its parts told it."""
+        if self._trace is None or unit.kind == FED:
+            return self._computed(unit, values, dead)
+        count, start = len(self._trace), time.time_ns()
+        found = self._computed(unit, values, dead)
+        if len(self._trace) == count:
+            self._trace.append(Span(unit.within, start, time.time_ns()))
+        return found
 
     def _computed(self, unit: Unit, values: list[Any], dead: bool) -> Any:
         kind = unit.kind
@@ -211,7 +229,8 @@ class Run:
                 parts = unit.divided = unit.in_parts(error.hints)
             except regions.AssertedError:
                 parts = unit.with_assertions_alone()
-        inner = Run(self._store, parts, dict(zip(unit.inputs, values, strict=True)))
+        given = dict(zip(unit.inputs, values, strict=True))
+        inner = Run(self._store, parts, given, trace=self._trace)
         inner.run()
         return {value: inner.found(value, ABSENT) for value in unit.outputs}
 

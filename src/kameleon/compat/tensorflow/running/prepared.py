@@ -12,6 +12,7 @@ from ..walks import reached
 from .executor import Run
 from .expansion import PLACEHOLDERS, Expansion, is_call
 from .plan import Plan
+from .spans import Trace
 
 
 class Prepared:
@@ -32,11 +33,15 @@ class Prepared:
         self._plan = Plan(self._fed.values(), fetches, targets)
 
     def run(
-        self, store: Store, feeds: Mapping[Value, Any], deadline: float | None = None
+        self,
+        store: Store,
+        feeds: Mapping[Value, Any],
+        deadline: float | None = None,
+        trace: Trace | None = None,
     ) -> list[Any]:
         """The values of the fetches."""
         given = {mine: feeds[value] for value, mine in self._fed.items()}
-        return Run(store, self._plan, given, deadline).results()
+        return Run(store, self._plan, given, deadline, trace).results()
 
 
 def _needed(

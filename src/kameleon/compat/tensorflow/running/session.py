@@ -15,6 +15,7 @@ from ..operations.values import is_text, texts
 from ..protocol.messages import message
 from ..variables import Store
 from .prepared import Prepared, call
+from .spans import Trace
 
 
 class Session:
@@ -40,8 +41,11 @@ class Session:
         fetches: Sequence[Value],
         targets: Sequence[Operation],
         seconds: float | None = None,
+        trace: Trace | None = None,
     ) -> list[Any]:
-        """Run what is fetched, and the targets, in so many seconds; the values of the fetches."""
+        """Run what is fetched, and the targets, in so many seconds; the values of the fetches.
+        A trace takes what ran, and when.
+        """
         key = (tuple(feeds), tuple(fetches), tuple(targets), self.graph.version)
         plan = self._plans.get(key)
         if plan is None:
@@ -50,7 +54,7 @@ class Session:
         seconds = self._seconds if seconds is None else seconds
         deadline = None if seconds is None else time.monotonic() + seconds
         feeds = {at: self._fed(value) for at, value in feeds.items()}
-        return [_given(value) for value in plan.run(self.store, feeds, deadline)]
+        return [_given(value) for value in plan.run(self.store, feeds, deadline, trace)]
 
     def _fed(self, value: Any) -> Any:
         """What a value that is fed stands for: texts; a tensor that the session keeps."""
