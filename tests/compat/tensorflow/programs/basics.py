@@ -324,5 +324,18 @@ def slopes_that_are_hidden():
         return [value.tolist() for value in session.run(found, {x: [0.0, 4.0, -1.0, 0.25]})]
 
 
+@case
+def read_behind_an_assignment():
+    """A variable whose shape isn't known: its first value doesn't say that it gets another one."""
+    first = tf.placeholder_with_default(tf.constant([[1.0, 2.0], [3.0, 4.0]]), [None, None])
+    v = tf.Variable(first, validate_shape=False)
+    op = v.assign(v * 2.0 + 10.0)
+    with tf.control_dependencies([op]):
+        rows = [v.value()[at, :] for at in range(2)]
+        y = tf.stack([row * row for row in rows])
+    session = started()
+    return [str(v.shape), run(y, session=session), run([y, op], session=session)]
+
+
 if __name__ == "__main__":
     main()

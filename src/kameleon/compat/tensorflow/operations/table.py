@@ -20,6 +20,7 @@ from ..graph import PASSING, Operation, Value
 from ..lowering import Lowering, OnHost
 from ..resources.waiting import Attempt, Steps
 from ..variables import Reference, Store
+from ..walks import reached
 from .demands import DEMANDS, demand
 from .parameters import OF_ARRAYS, OF_VALUES, adapted
 from .values import is_text
@@ -192,11 +193,20 @@ def _is_resized(value: Value) -> bool:
     """Whether a variable may get another shape, and with it another buffer."""
     source, index = value
     for taker, place in source.consumers[index] if source.types[index] > REFERENCE else ():
-        if place == 0 and taker.type == "Assign" and not taker.attribute("validate_shape"):
+        is_open = place == 0 and taker.type == "Assign" and not taker.attribute("validate_shape")
+        if is_open and not _is_apart(taker, source):
             return True
         if any(_is_resized((taker, at)) for at in range(len(taker.types))):
             return True
     return False
+
+
+def _is_apart(assign: Operation, source: Operation) -> bool:
+    """Whether an assignment has nothing to do with what a variable held, as that of a first value.
+    A variable that it takes by way of a branch was there before.
+    """
+    needed = [assign.inputs[1][0], *assign.control]
+    return not source.inputs and source not in reached(needed, lambda each: each.before)
 
 
 def is_reference(value: Any) -> bool:
