@@ -266,6 +266,7 @@ def order_of_places_outside():
     return [told(tf.sparse.reorder(tf.SparseTensor([[0, 3], [0, 1]], [1, 2], [1, 3])))]
 
 
+@case
 def outside_of_the_shape():
     """What is put in order may lie outside; parts leave it out."""
     places = np.array([[2, 0], [0, -1], [0, 5], [0, 1]], "int64")
