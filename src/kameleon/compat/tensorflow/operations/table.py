@@ -192,21 +192,23 @@ def _is_handed(operation: Operation, given: list[Any]) -> bool:
 def _is_resized(value: Value) -> bool:
     """Whether a variable may get another shape, and with it another buffer."""
     source, index = value
-    for taker, place in source.consumers[index] if source.types[index] > REFERENCE else ():
+    is_variables = source.types[index] > REFERENCE and bool(source.consumers)
+    for taker, place in source.consumers[index] if is_variables else ():
         is_open = place == 0 and taker.type == "Assign" and not taker.attribute("validate_shape")
-        if is_open and not _is_apart(taker, source):
+        if is_open and not _is_apart(taker):
             return True
         if any(_is_resized((taker, at)) for at in range(len(taker.types))):
             return True
     return False
 
 
-def _is_apart(assign: Operation, source: Operation) -> bool:
+def _is_apart(assign: Operation) -> bool:
     """Whether an assignment has nothing to do with what a variable held, as that of a first value.
     A variable that it takes by way of a branch was there before.
     """
-    needed = [assign.inputs[1][0], *assign.control]
-    return not source.inputs and source not in reached(needed, lambda each: each.before)
+    (variable, _), (value, _) = assign.inputs
+    needed = reached([value, *assign.control], lambda each: each.before)
+    return not variable.inputs and variable not in needed
 
 
 def is_reference(value: Any) -> bool:
