@@ -106,7 +106,6 @@ class Expansion:
 
     def _like(self, operation: Operation, name: str) -> Operation:
         made = operation.like(self._graph, name)
-        made.consumers = operation.consumers  # the original's tell what may become of a variable
         made.serial = len(self._graph.operations)
         self._graph.operations.append(made)
         return made
