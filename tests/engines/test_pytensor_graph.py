@@ -27,7 +27,7 @@ from pytensor.tensor.elemwise import Elemwise
 
 import kameleon
 from kameleon import backend as K
-from kameleon.backend.interop import pytensor as interop
+from kameleon.config import choice
 from kameleon.engines.theano.native import ops
 from kameleon.errors import ArgumentError, FeedError, MissingLibraryError
 from kameleon.testing.together import one_by_one
@@ -436,7 +436,7 @@ def test_errors_say_what_would_do(monkeypatch: pytest.MonkeyPatch) -> None:
         kameleon.to_pytensor(K.placeholder((2, 2), sparse=True))
     with pytest.raises(ArgumentError, match="inputs must be tensors"):
         kameleon.to_pytensor(x * 2.0, ["x"])
-    monkeypatch.setattr(interop, "installed", lambda name: False)
+    monkeypatch.setattr(choice, "installed", lambda name: False)
     with pytest.raises(MissingLibraryError, match="pip install"):
         kameleon.to_pytensor(x * 2.0, [x])
 
