@@ -255,7 +255,7 @@ MANY_CELLS = 64
 
 
 def _has_many_cells(node: Node) -> bool:
-    return node.attrs["window"].cells >= MANY_CELLS  # type: ignore[no-any-return]
+    return node.dtype.is_float and bool(node.attrs["window"].cells >= MANY_CELLS)
 
 
 def _has_convolutions(node: Node) -> bool:
@@ -263,11 +263,12 @@ def _has_convolutions(node: Node) -> bool:
     return node.dtype.is_float or on_processor()
 
 
+# JAX transposes functions of floats alone.
 WHERE: dict[str, Callable[[Node], bool]] = {
     "conv": _has_convolutions,  # of single cells, too: XLA transposes what a product is taken of
-    "conv_kernel": lambda node: _has_convolutions(node) and has_neighbours(node),
+    "conv_kernel": lambda node: node.dtype.is_float and has_neighbours(node),
     # XLA has no fast code for a dilated input in float64.
-    "conv_input": lambda node: node.dtype != "float64" and _has_convolutions(node),
+    "conv_input": lambda node: node.dtype.is_float and node.dtype != "float64",
     "depthwise_input": _has_many_cells,
     "depthwise_kernel": _has_many_cells,
 }
