@@ -190,7 +190,7 @@ def regression():
 @case
 def classification():
     estimator = tf.estimator.BoostedTreesClassifier(
-        [buckets("s"), buckets("t"), letters()], 1, n_trees=4, max_depth=3, learning_rate=0.3,
+        [buckets("s"), buckets("t"), letters()], 1, n_trees=3, max_depth=2, learning_rate=0.3,
         l2_regularization=0.1, config=settings("classification"),
     )  # fmt: skip
     found = learnt(estimator, LABELS)
