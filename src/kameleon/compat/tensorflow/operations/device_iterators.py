@@ -9,15 +9,14 @@ import numpy as np
 
 from kameleon._utils.locks import rlock
 
-from ..failures import failure, invalid
+from ..failures import invalid
 from ..graph import Operation
 from ..resources.base import Resource
 from ..variables import Store
 from .datasets.base import Dataset, Element
-from .iterators import Iterator, demand_types
+from .iterators import Iterator, demand_types, found_by_handle, parts_of
 from .keeping import keeps, on_handles
 from .table import host
-from .values import scalar, text
 
 
 class DeviceIterator(Iterator):
@@ -58,9 +57,7 @@ class DeviceIterator(Iterator):
 @keeps("device iterators", "MultiDeviceIterator")
 def _made(store: Store, operation: Operation) -> DeviceIterator:
     shards = len(operation.attribute("devices"))
-    iterator = DeviceIterator(operation.attribute("output_types"), shards)
-    store.resources["iterator", iterator.handle] = iterator
-    return iterator
+    return found_by_handle(store, DeviceIterator(operation.attribute("output_types"), shards))
 
 
 @host("AnonymousMultiDeviceIterator")
@@ -68,29 +65,18 @@ def _anonymous(store: Store, operation: Operation) -> list[Any]:
     return [_made(store, operation), Resource()]
 
 
-@host("DeleteMultiDeviceIterator")
-def _delete(
-    store: Store, operation: Operation, iterator: DeviceIterator, iterators: Any, deleter: Any
-) -> list[Any]:
-    store.resources.pop(("iterator", iterator.handle), None)
-    return []
-
-
 @host("MultiDeviceIteratorFromStringHandle")
-def _of_handle(store: Store, operation: Operation, handle: Any) -> DeviceIterator:
-    found = store.resources.get(("iterator", text(handle)))
+def _of_handle(store: Store, handle: str, *, output_types: list[int]) -> DeviceIterator:
+    found = store.resources.get(("iterator", handle))
     if not isinstance(found, DeviceIterator):
-        raise invalid(f"{text(handle)!r} is no handle of an iterator over several devices")
-    demand_types(operation.attribute("output_types"), found.types)
+        raise invalid(f"{handle!r} is no handle of an iterator over several devices")
+    demand_types(output_types, found.types)
     return found
 
 
 @host("MultiDeviceIteratorGetNextFromShard")
 def _next(iterator: DeviceIterator, shard: int, incarnation: int) -> list[Any]:
-    found = iterator.next_of(shard, incarnation)
-    if found is None:
-        raise failure("OUT_OF_RANGE", "End of sequence")
-    return list(found)
+    return parts_of(iterator.next_of(shard, incarnation))
 
 
 def _begun(dataset: Dataset, iterator: DeviceIterator, room: Any) -> Any:
@@ -98,7 +84,4 @@ def _begun(dataset: Dataset, iterator: DeviceIterator, room: Any) -> Any:
     return np.int64(iterator.incarnation)
 
 
-on_handles({
-    "MultiDeviceIteratorInit": _begun,
-    "MultiDeviceIteratorToStringHandle": lambda iterator: scalar(iterator.handle),
-})  # fmt: skip
+on_handles({"MultiDeviceIteratorInit": _begun})

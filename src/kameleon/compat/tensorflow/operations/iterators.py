@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from .table import host
 from .values import scalar
 
 _numbers = itertools.count()
+T = TypeVar("T", bound="Iterator")
 
 
 class Iterator(Resource):
@@ -94,7 +95,11 @@ def demand_shapes(wanted: Sequence[Shape], found: Sequence[Shape]) -> None:
 @host("AnonymousIterator")
 def _made(store: Store, operation: Operation) -> Iterator:
     types, shapes = map(operation.attribute, ("output_types", "output_shapes"))
-    iterator = Iterator(types or [], shapes or [])
+    return found_by_handle(store, Iterator(types or [], shapes or []))
+
+
+def found_by_handle(store: Store, iterator: T) -> T:
+    """An iterator that its handle finds from now on."""
     store.resources["iterator", iterator.handle] = iterator
     return iterator
 
@@ -104,8 +109,8 @@ def _anonymous_with_deleter(store: Store, operation: Operation) -> list[Any]:
     return [_made(store, operation), Resource()]
 
 
-@host("DeleteIterator")
-def _delete(store: Store, iterator: Iterator, deleter: Any) -> None:
+@host("DeleteIterator DeleteMultiDeviceIterator")
+def _delete(store: Store, iterator: Iterator, *others: Any) -> None:
     store.resources.pop(("iterator", iterator.handle), None)
 
 
@@ -119,7 +124,11 @@ def _one_shot(store: Store, operation: Operation) -> Iterator:
 
 @host("IteratorGetNext IteratorGetNextSync")
 def _next(iterator: Iterator) -> list[Any]:
-    found = iterator.next()
+    return parts_of(iterator.next())
+
+
+def parts_of(found: Element | None) -> list[Any]:
+    """The parts of an element; an error at the end."""
     if found is None:
         raise failure("OUT_OF_RANGE", "End of sequence")
     return list(found)
@@ -144,7 +153,8 @@ def _of_handle(
 on_handles({
     "MakeIterator": lambda dataset, iterator: iterator.begin(dataset),
     "IteratorGetNextAsOptional": lambda iterator: Optional(iterator.next()),
-    "IteratorToStringHandle": lambda iterator: scalar(iterator.handle),
+    "IteratorToStringHandle MultiDeviceIteratorToStringHandle":
+        lambda iterator: scalar(iterator.handle),
     "IteratorGetDevice ExperimentalIteratorGetDevice": lambda iterator: scalar(DEVICE),
     "SerializeIterator": lambda iterator: np.array([iterator.place], np.int64),
     "DeserializeIterator": lambda iterator, told: iterator.go_to(int(np.ravel(told)[0])),
