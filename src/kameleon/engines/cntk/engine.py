@@ -13,6 +13,7 @@ from ...graph.ir.node import Node
 from ...graph.ir.program import Graph
 from ...graph.ir.text import text_of
 from ...graph.ir.types import TensorType, as_dtype
+from ...graph.passes.storage import BITS
 from ...graph.primitives.division import divides_safely
 from .._base import Engine, Executable
 from .._exchange import numpy_view
@@ -34,7 +35,7 @@ class CntkEngine(Engine):
     rules: Mapping[str, Rule] = RULES
     where = dict.fromkeys(("floor_div", "mod"), divides_safely)
     emulated = NumpyEngine.emulated
-    bits: Mapping[str, str] = {"bfloat16": "uint16"}
+    bits = BITS
 
     def compile(self, graph: Graph) -> CntkExecutable:
         """See `Engine.compile`."""

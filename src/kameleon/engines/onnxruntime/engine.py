@@ -23,6 +23,7 @@ from ...graph.ir.program import Graph
 from ...graph.ir.sizes import Sizes
 from ...graph.ir.text import lines_by_node
 from ...graph.ir.types import DTYPES, TensorType
+from ...graph.passes.storage import BITS
 from .._agreement import agreement
 from .._base import Engine, Executable, Timing
 from .._exchange import numpy_view
@@ -191,7 +192,7 @@ class OnnxRuntimeEngine(Engine):
     deepest = 20  # a file of protobuf nests 100 messages, of which each takes three or six
     shape_of = staticmethod(attrgetter("shape"))  # type: ignore[assignment]
     emulated = NumpyEngine.emulated  # on a CPU there are hardly any kernels for it
-    bits: Mapping[str, str] = {"bfloat16": "uint16"}
+    bits = BITS
     declined: Mapping[str, str] = dict.fromkeys(
         ("ctc_greedy", "ctc_beam_search"),
         "there is no such operator, and a session can't call back into Python",

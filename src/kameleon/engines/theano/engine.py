@@ -12,6 +12,7 @@ import numpy as np
 from ..._utils.locks import lock
 from ...graph.ir.node import Node
 from ...graph.ir.program import Graph
+from ...graph.passes.storage import BITS
 from .._base import Executable, Timing
 from .._lowering import Rule
 from ..numpy.engine import NumpyEngine
@@ -123,7 +124,7 @@ class TheanoEngine(NumpyEngine):
     rules: Mapping[str, Rule] = RULES
     where: Mapping[str, Callable[[Node], bool]] = {"call": lambda node: False}
     borrowed = frozenset(name for name, rule in RULES.items() if rule is embedded)
-    bits: Mapping[str, str] = {"bfloat16": "uint16"}
+    bits = BITS
     compile_after: float | None = 5.0
 
     def compile(self, graph: Graph) -> TheanoExecutable:  # type: ignore[override]

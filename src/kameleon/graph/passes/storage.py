@@ -25,6 +25,9 @@ from ..primitives.precision import has_dtype
 
 Storage = Mapping[str, str]
 
+# How dtypes are kept that NumPy, and libraries that take its arrays, haven't got.
+BITS: Storage = {BFLOAT16: UINT16}
+
 
 def in_storage(graph: Graph, storage: Storage) -> Graph:
     """The graph with numbers kept in other dtypes.
