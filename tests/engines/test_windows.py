@@ -6,13 +6,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kameleon.engines._kernels import depthwise
+from kameleon.engines._kernels import convolution, depthwise
 from kameleon.engines._kernels import windows as w
 from kameleon.engines._kernels.geometry import window_counts
 
@@ -150,12 +151,26 @@ def test_fold(geometry: Geometry, channels: int, dtype: str) -> None:
     np.testing.assert_array_equal(got, expected)
 
 
-def test_patches_times_a_kernel_is_a_convolution() -> None:
-    x, k = filled((2, 5, 4, 3)), filled((3, 2, 3, 4), seed=1)
-    got = w.patches(x, (3, 2), (1, 1), ((0, 0), (0, 0)), (1, 1)) @ k.reshape(-1, 4)
-    for i, j in np.ndindex(3, 3):
-        expected = np.einsum("nhwc,hwcf->nf", x[:, i : i + 3, j : j + 2], k)
-        np.testing.assert_array_equal(got[:, i, j], expected)
+# Convolution --------------------------------------------------------------------------------------
+
+
+@given(geometries(), channel_counts, st.integers(1, 3), layouts, st.sampled_from([1, 4, 1024]))
+@cases
+def test_conv(geometry: Geometry, channels: int, filters: int, layout: str, at_once: int) -> None:
+    x = filled((2, *geometry.spatial, channels), layout)
+    k = filled((*geometry.window, channels, filters), layout, seed=1)
+    expected = np.zeros((2, *geometry.counts, filters))
+    offsets = list(np.ndindex(*geometry.window))
+    for place, number, cell in geometry.seen():
+        if cell is not None:
+            expected[(slice(None), *place)] += x[(slice(None), *cell)] @ k[offsets[number]]
+    g = filled(expected.shape, layout, seed=2)
+    with mock.patch.multiple(convolution, STRIP=1, WINDOWS=at_once):
+        y = convolution.conv(x, k, *geometry.moves)
+        dx = convolution.conv_input(g, k, geometry.spatial, *geometry.moves)
+        dk = convolution.conv_kernel(x, g, geometry.window, *geometry.moves)
+    np.testing.assert_array_equal(y, expected)
+    assert inner(y, g) == inner(x, dx) == inner(k, dk)
 
 
 # Pooling ------------------------------------------------------------------------------------------
@@ -299,6 +314,11 @@ def _index_of(x: Any, window: Any, strides: Any, padding: Any) -> Any:
     return w.max_pool(x, window, strides, padding, True)[1]
 
 
+def as_wide(kernel: Any) -> Any:
+    """With as many filters as channels."""
+    return np.broadcast_to(kernel, (*kernel.shape[:-1], kernel.shape[-2]))
+
+
 FUNCTIONS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
     # name: (geometry, x, kernel -> result), (geometry, x, result -> adjoint)
     "patches": (
@@ -316,6 +336,12 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
     "sum_pool": (
         lambda m, x, k: w.sum_pool(x, *m.pooling),
         lambda m, x, y: w.sum_pool_grad(y, m.spatial, *m.pooling),
+    ),
+    "conv": (
+        lambda m, x, k: convolution.conv(x, as_wide(k), *m.moves),
+        lambda m, x, y: convolution.conv_input(
+            y, as_wide(np.ones((*m.window, x.shape[-1], 1), x.dtype)), m.spatial, *m.moves
+        ),
     ),
     "depthwise": (
         lambda m, x, k: depthwise.depthwise_conv(x, k, *m.moves),

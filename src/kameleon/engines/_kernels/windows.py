@@ -175,55 +175,6 @@ def _fold_rows(p: Array, x: Array, offsets: tuple[Offset, ...]) -> None:
             target[flat_slices(cells, channels)] += split[number][flat_slices(windows, channels)]
 
 
-def conv_input(
-    g: Array,
-    kernel: Array,
-    spatial: Dims,
-    window: Dims,
-    strides: Dims,
-    padding: Pads,
-    dilation: Dims,
-) -> Array:
-    """The adjoint of a convolution: `fold` of the products of `g` with the kernel.
-
-    The products are made a few items at a time, one offset of the window after the other, so that
-    they stay in the cache and lie in memory as they're added.
-
-    Args:
-        g: `(batch, *counts, filters)`.
-        kernel: `(*window, channels, filters)`.
-        spatial: the spatial shape of the result.
-        window, strides, padding, dilation: as the convolution had them.
-
-    Returns:
-        `(batch, *spatial, channels)`.
-
-    Example:
-        >>> k = np.array([1.0, 2.0]).reshape(2, 1, 1)
-        >>> conv_input(np.ones((1, 3, 1)), k, (4,), (2,), (1,), ((0, 0),), (1,))[0, :, 0].tolist()
-        [1.0, 3.0, 3.0, 2.0]
-    """
-    channels, filters = kernel.shape[-2:]
-    x = zeros((len(g), *map(int, spatial), channels), g.dtype)
-    if g.size == 0 or x.size == 0:
-        return x
-    cells = kernel.reshape(-1, channels, filters).transpose(0, 2, 1)
-    cells = np.ascontiguousarray(cells)
-    offsets = offsets_of(x.shape[1:-1], window, strides, padding, dilation)
-    in_rows = strides[-1] == 1
-    target = flat_rows(x) if in_rows else x
-    for block in blocks_of(len(g), len(cells) * g[0].nbytes // filters * channels):
-        part = g[block]
-        made = np.matmul(part.reshape(-1, filters), cells)
-        made = made.reshape(len(cells), *part.shape[:-1], channels)
-        made = flat_rows(made) if in_rows else made
-        for number, to, of in offsets:
-            if in_rows:
-                to, of = flat_slices(to, channels), flat_slices(of, channels)
-            target[block][to] += made[number][of]
-    return x
-
-
 # Pooling ------------------------------------------------------------------------------------------
 
 

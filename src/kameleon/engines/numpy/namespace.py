@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._codegen.blocks import blockwise
-from .._kernels import arrays, ctc, depthwise, loops, memory, random, sparse, windows
+from .._kernels import arrays, convolution, ctc, depthwise, loops, memory, random, sparse, windows
 from .._names import names
 
 
@@ -47,8 +47,9 @@ NAMESPACE: dict[str, Any] = {
     },
     **{
         name: getattr(windows, name)
-        for name in "patches fold conv_input max_pool unpool pool_pick sum_pool".split()
+        for name in "patches fold max_pool unpool pool_pick sum_pool".split()
     },
+    **{name: getattr(convolution, name) for name in "conv conv_input conv_kernel".split()},
     **{
         name: getattr(depthwise, name)
         for name in "depthwise_conv depthwise_conv_input_grad depthwise_conv_kernel_grad".split()
