@@ -121,11 +121,12 @@ def test_where_counts_do_not_tell_no_memory_is_used_again(
 def test_where_dictionaries_are_not_asked_builtins_are_copied(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    shim = shims.Shim("some_module", "json", lambda json: {"tau_2": 12.6}, "to see it")
     source = "import json\ndef sizes(xs): return [len(x) for x in xs], json.tau_2, json.loads('3')"
     for holds in (True, False):
         monkeypatch.setattr(shims.LIVE, "_holds", holds)
         space: dict[str, Any] = {"__name__": "some_module"}
-        space["__builtins__"] = shims.importing({"json": lambda json: {"tau_2": 12.6}})
+        space["__builtins__"] = shims.importing({"json": shim})
         exec(source, space)
         assert space["sizes"](["ab", ""]) == ([2, 0], 12.6, 3)
 

@@ -8,6 +8,7 @@ else. No other module sees a stand-in, and the libraries stay as they are.
 from __future__ import annotations
 
 import builtins
+import re
 import sys
 from collections.abc import Callable, Container, Iterable, Mapping
 from types import ModuleType
@@ -23,12 +24,16 @@ Gives = Callable[[ModuleType], Mapping[str, Any]]
 
 
 class Shim(NamedTuple):
-    """The names of a library that a module of Keras sees beside the library's own, and why."""
+    """The names of a library that a module of Keras sees beside the library's own, and why.
+
+    They may be all that it asks for: the library is then loaded if it asks for more.
+    """
 
     module: str
     library: str
     gives: Gives
     reason: str
+    are_all: bool = False
 
 
 def _from_abc(*names: str) -> Gives:
@@ -84,6 +89,11 @@ def _given(**names: Any) -> Gives:
     return lambda library: names
 
 
+def _numbers(version: str) -> list[int]:
+    """What versions are compared by."""
+    return [int(digits) for digits in re.findall(r"\d+", version)]
+
+
 # In the order in which Keras loads the modules.
 SHIMS = (
     Shim("keras.utils.generic_utils", "inspect", _arg_spec, "removed in Python 3.11"),
@@ -129,6 +139,13 @@ SHIMS = (
     Shim("keras.datasets.imdb", "numpy", _ragged, "an error since NumPy 1.24"),
     Shim("keras.datasets.reuters", "numpy", _ragged, "an error since NumPy 1.24"),
     Shim("keras.backend.numpy_backend", "numpy", _given(int=int), "removed in NumPy 1.24"),
+    Shim(
+        "keras.backend.tensorflow_backend",
+        "distutils.version",
+        _given(StrictVersion=_numbers),
+        "removed in Python 3.12; before, it takes setuptools along, which takes long",
+        are_all=True,
+    ),
 )
 
 # Modules that load TensorFlow where it's installed, on any backend: for files in Google's cloud,
@@ -226,18 +243,17 @@ def before(module: ModuleType) -> None:
     without = module.__name__ in WITHOUT_TENSORFLOW and config.keras_on() != "tensorflow"
     opens = module.__name__ in OPENS_SETTINGS
     if shims or without or opens:
-        gives = {library: shim.gives for library, shim in shims.items()}
-        own = importing(gives, {"tensorflow"} if without else set())
+        own = importing(shims, {"tensorflow"} if without else set())
         vars(module)["__builtins__"] = own
         if opens:
             own["open"] = open_settings
 
 
-def importing(gives: Mapping[str, Gives], hidden: Container[str] = ()) -> dict[str, Any]:
+def importing(shims: Mapping[str, Shim], hidden: Container[str] = ()) -> dict[str, Any]:
     """Builtins for one module, by which it imports stand-ins.
 
     Args:
-        gives: by library, what gives the names that its stand-in adds.
+        shims: by library, the names that its stand-in adds.
         hidden: libraries that aren't found.
     """
     stand_ins: dict[str, StandIn] = {}
@@ -247,11 +263,12 @@ def importing(gives: Mapping[str, Gives], hidden: Container[str] = ()) -> dict[s
     ) -> Any:
         if not level and name.partition(".")[0] in hidden:
             raise ImportError(f"a hosted Keras doesn't look for {name}", name=name)
-        if level or name not in gives:
+        if level or name not in shims:
             return builtins.__import__(name, globals, locals, names, level)
         if name not in stand_ins:
-            found = library(name)
-            stand_ins[name] = StandIn(found, gives[name](found))
+            shim = shims[name]
+            found = Late(name) if shim.are_all else library(name)
+            stand_ins[name] = StandIn(found, shim.gives(found))
         return stand_ins[name]
 
     if LIVE.holds:

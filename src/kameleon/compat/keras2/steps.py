@@ -5,6 +5,7 @@ Some modules aren't run at all: a function fills them.
 
 from __future__ import annotations
 
+import gc
 import inspect
 import sys
 from collections.abc import Callable, Mapping
@@ -36,6 +37,13 @@ from .settings import SharedGlobals
 
 def _serve_pipelines(training: ModuleType) -> None:
     import_module(f"{refused.HOSTED}.pipelines").serve(training)
+
+
+def _keep(last: ModuleType) -> None:
+    """Look for no garbage in what has been loaded, neither while a graph is built, nor at the end:
+    it lives as long as the process.
+    """
+    gc.freeze()
 
 
 # --- what Kameleon's backend needs ---------------------------------------------------------------
@@ -120,6 +128,7 @@ ALWAYS: tuple[Steps, ...] = (
     dict.fromkeys(older_names.MODULES, older_names.serve),
     {module: partial(_replace, ways) for module, ways in REPLACED.items()},
     {"keras.engine.training": _serve_pipelines},
+    {"keras.wrappers": _keep},  # of what `import keras` loads, the last one
     {
         "keras.engine.training": older.serve_metrics_tensors,
         "keras.layers.cudnn_recurrent": layers.serve_cudnn,

@@ -67,22 +67,22 @@ class Adapted(SourceFileLoader):
         return found
 
 
-class AtOnce(Adapted):
-    """Loads `tensorflow.python`: what tensors need, and not what its file loads."""
+class Waiting(Adapted):
+    """Loads a package that waits: what it loads at once, and not its file."""
 
     def exec_module(self, module: ModuleType) -> None:
         module.__class__ = late.Package
-        for name in late.AT_ONCE:
-            importlib.import_module(f"{late.PYTHON}.{name}")
+        for name in late.WAITING[module.__name__]:
+            importlib.import_module(f"{module.__name__}.{name}")
 
 
-class Everything(Loader):
-    """Loads what the file of `tensorflow.python` loads."""
+class File(Loader):
+    """Runs the file of a package that waits."""
 
     def exec_module(self, module: ModuleType) -> None:
-        package = sys.modules[late.PYTHON]
-        assert isinstance(package.__loader__, AtOnce)
-        code = package.__loader__.get_code(late.PYTHON)
+        package = sys.modules[module.__name__.rpartition(".")[0]]
+        assert isinstance(package.__loader__, Waiting)
+        code = package.__loader__.get_code(package.__name__)
         assert code is not None
         exec(code, vars(package))
 
@@ -154,8 +154,9 @@ class Finder(MetaPathFinder):
             return _messages(name, path) if is_librarys else None
         if name in OURS:
             return ModuleSpec(name, Given(OURS[name]))
-        if name == late.EVERYTHING:
-            return ModuleSpec(name, Everything())
+        package, _, last = name.rpartition(".")
+        if last == late.FILE and package in late.WAITING:
+            return ModuleSpec(name, File())
         if rest:
             found = PathFinder.find_spec(name, path)
         else:
@@ -166,7 +167,7 @@ class Finder(MetaPathFinder):
         if found.origin.endswith("_pb2.py"):
             found.loader = Messages(found.origin)
         else:
-            found.loader = (AtOnce if name == late.PYTHON else Adapted)(name, found.origin)
+            found.loader = (Waiting if name in late.WAITING else Adapted)(name, found.origin)
         return found
 
     def _package(self, name: str) -> ModuleSpec | None:

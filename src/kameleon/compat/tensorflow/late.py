@@ -2,9 +2,10 @@
 
 - The modules of its API look their names up, as its own generator writes them for lazy loading
   (`source` sees to that); `tf.keras` and `tf.estimator` are there as `Late` modules.
-- `tensorflow.python` loads what tensors need. All else is loaded by the file of that package, which
-  is run when somebody asks for a name that it makes, or for a type of operations, a gradient or
-  another thing that modules register when they're loaded, and isn't registered yet.
+- Some packages give their modules, but run their files when somebody asks for a name that these
+  make. One of them is `tensorflow.python`, which loads what tensors need. All else is loaded by
+  its file, which is also run for a type of operations, a gradient or another thing that modules
+  register when they're loaded, and isn't registered yet.
 """
 
 from __future__ import annotations
@@ -21,14 +22,22 @@ from kameleon._utils.late import Late
 from . import location
 
 PYTHON = f"{location.PACKAGE}.python"
-EVERYTHING = f"{PYTHON}._everything"  # a module without names: loading it loads all
+FILE = "_file"  # a module without names in a package that waits: loading it runs the package's file
 
-# What tensors need: their operators, how values become tensors, how variables are made.
-AT_ONCE = ("ops.math_ops", "ops.variable_scope", "ops.resource_variable_ops")
+# Packages that wait, with what each loads at once. Tensors need their operators, how values become
+# tensors, how variables are made.
+WAITING = {
+    PYTHON: ("ops.math_ops", "ops.variable_scope", "ops.resource_variable_ops"),
+    f"{PYTHON}.autograph": (),
+    f"{PYTHON}.distribute": (),
+    f"{PYTHON}.keras": (),
+    f"{PYTHON}.keras.utils": (),
+}
 # Packages in `tensorflow.python` whose names stand for modules in them.
 HIDDEN = frozenset(
     "compat distribute feature_column layers module profiler saved_model summary user_ops".split()
 )
+OF_FILES = ("__all__", "__version__")  # such names, which packages' files make
 # By name of a registry: modules that register there, where it isn't everything.
 REGISTERING = {
     "proto functions": (
@@ -46,15 +55,15 @@ def package(name: str) -> ModuleType:
 
 
 class Package(ModuleType):
-    """`tensorflow.python`, whose file is run by loading `EVERYTHING`."""
+    """A package that waits: its file runs when somebody asks for a name that's no module in it."""
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
+        if name.startswith("__") and name not in OF_FILES:
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
         full = f"{self.__name__}.{name}"
-        if name not in HIDDEN and importlib.util.find_spec(full) is not None:
+        if not self._hides(name) and importlib.util.find_spec(full) is not None:
             return importlib.import_module(full)
-        everything()
+        self._run()
         try:
             return vars(self)[name]
         except KeyError:
@@ -62,17 +71,23 @@ class Package(ModuleType):
 
     def __setattr__(self, name: str, value: Any) -> None:
         is_package = isinstance(value, ModuleType) and value.__name__ == f"{self.__name__}.{name}"
-        if not (name in HIDDEN and is_package):
+        if not (self._hides(name) and is_package):
             super().__setattr__(name, value)
 
     def __dir__(self) -> Iterable[str]:
-        everything()
+        self._run()
         return super().__dir__()
+
+    def _hides(self, name: str) -> bool:
+        return self.__name__ == PYTHON and name in HIDDEN
+
+    def _run(self) -> None:
+        importlib.import_module(f"{self.__name__}.{FILE}")
 
 
 def everything() -> bool:
     """Load all that TensorFlow 1.15 loads when it's imported; a second call does nothing more."""
-    importlib.import_module(EVERYTHING)
+    importlib.import_module(f"{PYTHON}.{FILE}")
     return True
 
 

@@ -6,12 +6,14 @@ import importlib
 import importlib.util
 import os
 from collections.abc import Callable, Iterator, Mapping
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from ...._utils.late import Late
 from ..stand_in import Old, Table, constant, from_module
 from .python_modules import VERSION, LooseVersion
+
+metadata: Any = Late("importlib.metadata")
 
 
 def resource_filename(package_or_requirement: str, resource_name: str) -> str:
@@ -47,7 +49,7 @@ def _of_resource(use: Callable[[str], Any]) -> Old:
 class Distribution:
     """An installed package: its name, version and place."""
 
-    def __init__(self, found: metadata.Distribution) -> None:
+    def __init__(self, found: Any) -> None:
         self.project_name = self.key = found.metadata["Name"]
         self.version, self.parsed_version = found.version, LooseVersion(found.version)
         self.location = str(found.locate_file(""))
