@@ -1,4 +1,5 @@
-"""How often regions are compiled while programs run with other values, forty times.
+"""How often regions are compiled while programs run with other values, in the last ten of forty
+times; and how many turns of loops aren't compiled then.
 
 kameleon run compilations.py
 """
@@ -8,12 +9,13 @@ import json
 import numpy as np
 import tensorflow as tf
 
-from kameleon.compat.tensorflow.running import regions
+from kameleon.compat.tensorflow.running import executor, regions
 
-TURNS = range(1, 41)
+TURNS, LAST = range(1, 41), 31
 x, n = tf.placeholder(tf.float32, [None, 3]), tf.placeholder(tf.int32, [])
 rows = tf.placeholder(tf.float32, [None, 4])
 labels = tf.placeholder(tf.int32, [None])
+texts, lengths = tf.placeholder(tf.int32, [None, None]), tf.placeholder(tf.int32, [None])
 images = tf.placeholder(tf.float32, [None, None, None, 1])
 
 
@@ -29,6 +31,33 @@ def loss_of_rows():
     scale = tf.reduce_max(tf.abs(logits), axis=1, keepdims=True)
     losses = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits / scale)
     return tf.reduce_mean(losses) + tf.reduce_sum(logits - tf.reduce_mean(logits, axis=0))
+
+
+def loss_of_texts():
+    """Of two ways through texts of up to so many words."""
+    words = tf.nn.embedding_lookup(tf.get_variable("words", [9, 4]), texts)
+    ways = [tf.nn.rnn_cell.GRUCell(4) for _ in range(2)]
+    both, _ = tf.nn.bidirectional_dynamic_rnn(*ways, words, lengths, dtype=tf.float32)
+    return tf.reduce_mean(tf.concat(both, 2) ** 2)
+
+
+def loss_of_writing():
+    """Of writing texts, which attends to what was read."""
+    words = tf.nn.embedding_lookup(tf.get_variable("more_words", [9, 4]), texts)
+    reader, writer = tf.nn.rnn_cell.GRUCell(4), tf.nn.rnn_cell.GRUCell(4)
+    memory, state = tf.nn.dynamic_rnn(reader, words, lengths, dtype=tf.float32)
+    seen = tf.contrib.seq2seq.LuongAttention(4, memory, lengths)
+    cell = tf.contrib.seq2seq.AttentionWrapper(writer, seen, attention_layer_size=4)
+    begun = cell.zero_state(tf.shape(texts)[0], tf.float32).clone(cell_state=state)
+    helper = tf.contrib.seq2seq.TrainingHelper(words, lengths)
+    decoder = tf.contrib.seq2seq.BasicDecoder(cell, helper, begun, tf.layers.Dense(9))
+    out, _, _ = tf.contrib.seq2seq.dynamic_decode(decoder)
+    weights = tf.sequence_mask(lengths, dtype=tf.float32)
+    return tf.contrib.seq2seq.sequence_loss(out.rnn_output, texts, weights)
+
+
+def texts_of(size):
+    return {texts: np.ones([2, size]), lengths: [size, 1 + size // 2]}
 
 
 def step(loss):
@@ -58,25 +87,35 @@ PROGRAMS = {
         tf.while_loop(lambda i, y: i < n, lambda i, y: (i + 1, y * 0.5), [0, x])[1],
         lambda i: {n: i, x: np.ones([2, 3])},
     ),
+    "texts": (step(loss_of_texts()), texts_of),
+    "writing": (step(loss_of_writing()), lambda i: texts_of(1 + i % 4)),
 }
 
 
-def main():
-    count, compiled = [0], regions._Region.compiled
+def counting(owner, name):
+    """A list of one number: how often a method is called from now on."""
+    count, method = [0], getattr(owner, name)
 
-    def counted(region):
+    def counted(*arguments):
         count[0] += 1
-        return compiled(region)
+        return method(*arguments)
 
-    regions._Region.compiled = counted
+    setattr(owner, name, counted)
+    return count
+
+
+def main():
+    count = counting(regions._Region, "compiled")
+    turns = counting(executor.Run, "_turn")
     found = {}
     with tf.Session() as session:
         session.run(tf.global_variables_initializer())
         for name, (fetches, feeds) in PROGRAMS.items():
-            count[0] = 0
             for turn in TURNS:
+                if turn == LAST:
+                    count[0] = turns[0] = 0
                 session.run(fetches, feeds(turn))
-            found[name] = count[0]
+            found[name] = count[0], turns[0]
     print(json.dumps(found))
 
 

@@ -1,4 +1,4 @@
-"""A program that runs with ever new values isn't compiled for ever."""
+"""A program that runs with ever new values isn't compiled for ever, and its loops are compiled."""
 
 from __future__ import annotations
 
@@ -17,4 +17,4 @@ def test_regions_are_compiled_for_a_few_values_alone(tmp_path: Path) -> None:
     ended = run(["-W", "ignore", "-c", COMMAND, *line], tmp_path, ANYWHERE)
     assert ended.returncode == 0, ended.stderr[-3000:]
     found = json.loads(ended.stdout)
-    assert found and all(0 < count <= 16 for count in found.values()), found
+    assert found and set(map(tuple, found.values())) == {(0, 0)}, found

@@ -147,12 +147,15 @@ class Turn(Inner):
             self.cells[reference] = input_node(super().outer_value(reference).type)
         return self.cells[reference]
 
-    def counted(self, values: Any) -> Any:
-        """What has these values, one in each turn: a parameter, if they differ."""
+    def counted(self, values: Any, behind: Any = None) -> Any:
+        """What has these values, one in each turn, and another one behind the last: a parameter, if
+        they differ.
+        """
         if isinstance(values, Progress):
             return self._progressing(values)
-        if len(values) and (values == values[:1]).all():
-            return values[0]
+        rows = values if behind is None else np.concatenate([values, np.asarray(behind)[None]])
+        if len(rows) and (rows == rows[:1]).all():
+            return rows[0]
         param = input_node(TensorType(values.shape[1:], as_dtype(str(values.dtype))))
         self.known[param] = values
         self.sequences[param] = lambda back: constant(

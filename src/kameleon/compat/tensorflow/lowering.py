@@ -78,7 +78,7 @@ class Elements:
     base: Tensor | None
     rows: Mapping[int, Tensor]
 
-    def shape(self, handle: ArrayHandle, element: tuple[int, ...] | None = None) -> tuple[int, ...]:
+    def shape(self, handle: ArrayHandle, element: tuple[Any, ...] | None = None) -> tuple[Any, ...]:
         """The shape of an element; `element` where nothing was written."""
         for row in self.rows.values():
             return sizes_of(row)
@@ -99,7 +99,7 @@ class Elements:
         return M.reshape(M.slice_axis(self.whole(handle), 0, int(at), int(at) + 1),
                          self.shape(handle))  # fmt: skip
 
-    def whole(self, handle: ArrayHandle, element: tuple[int, ...] | None = None) -> Tensor:
+    def whole(self, handle: ArrayHandle, element: tuple[Any, ...] | None = None) -> Tensor:
         """All elements, one beside the other; zeros where nothing was written."""
         if len(self.rows) == self.size and self.size:
             return M.stack([self.rows[at] for at in range(self.size)], 0)
@@ -293,13 +293,13 @@ class Lowering:
             return
         if handle.grows:
             raise NotCompiledError("how far an array grows isn't known")
-        whole = held.whole(handle, sizes_of(value))
+        whole = held.whole(handle, tuple(dims(value)))
         here = E.eq(M.iota([held.size], dtype=at.dtype), M.broadcast_to(at, [held.size]))
         here = M.reshape(here, [held.size, *[1] * len(value.shape)])
-        rows = M.broadcast_to(value, [held.size, *sizes_of(value)])
+        rows = M.broadcast_to(value, [held.size, *dims(value)])
         if adds:
             rows = E.add(whole, rows)
-        here = M.broadcast_to(here, sizes_of(whole))
+        here = M.broadcast_to(here, dims(whole))
         self.arrays[handle] = Elements(held.size, E.select(here, rows, whole), {})
 
     def put_first(self, handle: ArrayHandle, rows: Tensor, adds: bool = False) -> None:

@@ -14,7 +14,7 @@ from kameleon.graph.primitives import elementwise as E
 from kameleon.graph.primitives import indexing as I
 from kameleon.graph.primitives import movement as M
 from kameleon.graph.primitives.filling import full_like
-from kameleon.graph.primitives.sizes import Size, sizes_product
+from kameleon.graph.primitives.sizes import Size, are_one_size, as_node, size_of, sizes_product
 
 from ..graph import Operation
 from ..shapes.known import constant, reduction_axes
@@ -262,14 +262,21 @@ def _cut(x: Node, axis: int, sizes: list[int]) -> list[Node]:
 
 @known("Slice")
 def _slice(x: Any, begin: Any, sizes: Any) -> Any:
-    starts, counts, shape = integers(begin), integers(sizes), x.shape
-    parts = list(zip(starts, counts, shape, strict=True))
-    if any(size is None and (start or n >= 0) for start, n, size in parts):
-        raise UnknownSizeError("whether a slice lies within an axis of unknown size")
-    ends = [(start + max(n, 0), size) for start, n, size in parts]
-    if min(starts, default=0) < 0 or any(size is not None and at > size for at, size in ends):
-        raise ValueError(f"sizes {counts} from {starts} on of a tensor {shape}")
-    windows = [(start, size if n < 0 else start + n, 1) for start, n, size in parts]
+    starts, counts = sizes_in(begin), sizes_in(sizes)
+    windows: list[tuple[int | None, int | None, int]] = []
+    for axis, (start, n) in enumerate(zip(starts, counts, strict=True)):
+        size = x.shape[axis]
+        if not (isinstance(start, int) and isinstance(n, int)):
+            if start != 0 or not are_one_size(n, size_of(x, axis)):
+                places = E.add(E.cast(M.iota([n]), "int32"), M.broadcast_to(as_node(start), [n]))
+                x = I.gather(x, places, axis)
+            windows.append((None, None, 1))
+            continue
+        if size is None and (start or n >= 0):
+            raise UnknownSizeError("whether a slice lies within an axis of unknown size")
+        if start < 0 or (size is not None and start + max(n, 0) > size):
+            raise ValueError(f"sizes {counts} from {starts} on of a tensor {x.shape}")
+        windows.append((start, size if n < 0 else start + n, 1))
     if not isinstance(x, Node):
         return np.asarray(x[tuple(slice(*window) for window in windows)])
     return M.slice_(x, windows)
@@ -353,13 +360,14 @@ def _unravel(places: Node, sizes: list[int]) -> Node:
 
 
 @known("ConcatOffset")
-def _offsets(axis: int, *shapes: Any) -> list[Array]:
-    found, start = [], 0
-    for shape in map(array, shapes):
-        offset = np.zeros(len(shape), np.int32)
-        offset[axis] = start
-        start += int(shape[axis])
-        found.append(offset)
+def _offsets(axis: int, *shapes: Any) -> list[Any]:
+    found: list[Any] = []
+    start: Size = 0
+    for sizes in map(sizes_in, shapes):
+        at, size = axis % len(sizes), sizes[axis]
+        found.append(vector_of([start if i == at else 0 for i in range(len(sizes))], "int32"))
+        known = isinstance(start, int) and isinstance(size, int)
+        start = start + size if known else E.add(as_node(start), as_node(size))
     return found
 
 

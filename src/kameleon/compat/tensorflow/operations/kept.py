@@ -81,8 +81,8 @@ def _write(
     lowering: Lowering, handle: ArrayHandle, at: Any, value: Any, flow: Any, *, T: Kind
 ) -> Any:
     _demand_room(lowering, handle, at, T)
-    known = lowering.elements(handle).rows
-    if handle.of is None and not isinstance(at, Tensor) and int(at) in known:
+    is_known = handle.of is None and not isinstance(at, Tensor)
+    if is_known and int(at) in lowering.elements(handle).rows:
         raise NotCompiledError("an element that's written twice")
     lowering.write(handle, at, numeric(lowering.value(value)))
     return FLOW

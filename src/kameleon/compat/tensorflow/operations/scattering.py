@@ -16,14 +16,16 @@ from kameleon.graph.primitives import indexing as I
 from kameleon.graph.primitives import movement as M
 from kameleon.graph.primitives.filling import full_like
 from kameleon.graph.primitives.reduce import reduce_sum
+from kameleon.graph.primitives.sizes import Size, plus, size_of
 
 from ..graph import Operation
 from ..lowering import Lowering
+from ..tensors import dims
 from ..variables import Reference
 from .elementwise import zero
 from .state import given_back
 from .table import PURE, effect, pure
-from .values import broadcast, sizes_of, tensor
+from .values import broadcast, size_in, sizes_of, tensor
 
 
 def flat_positions(at: Node, sizes: tuple[int, ...]) -> Node:
@@ -42,7 +44,7 @@ def by_rows(places: Node, values: Node, shape: tuple[int, ...]) -> tuple[Node, N
     return M.reshape(rows, [count]), given, int(np.prod(shape[:depth]))
 
 
-def added(rows: Node, values: Node, count: int) -> Node:
+def added(rows: Node, values: Node, count: Size) -> Node:
     """So many rows of zeros, to which others are added."""
     return I.scatter_add(values, rows, count, 0)
 
@@ -103,12 +105,12 @@ def changed(how: str, x: Node, rows: Node, values: Node) -> Node:
 
 
 @pure("UnsortedSegmentSum")
-def _segments(x: Node, places: Node, size: int) -> Node:
-    """What has a number below zero counts nowhere."""
-    flat = M.reshape(places, [int(np.prod(sizes_of(places)))])
-    flat = E.select(E.lt(flat, zero(flat)), full_like(flat, size), flat)
-    given = M.reshape(x, [sizes_of(flat)[0], *sizes_of(x)[len(places.shape) :]])
-    return M.slice_axis(added(flat, given, size + 1), 0, 0, size)
+def _segments(x: Node, places: Node, count: Any) -> Node:
+    """What has a number below zero counts nowhere: it goes before the others, and is cut off."""
+    flat = M.reshape(places, [-1])
+    rows = E.add(E.maximum(flat, full_like(flat, -1)), full_like(flat, 1))
+    given = M.reshape(x, [size_of(flat, 0), *dims(x)[len(places.shape) :]])
+    return M.slice_axis(added(rows, given, plus(size_in(count), 1)), 0, 1, None)
 
 
 # In variables -----------------------------------------------------------------------------------

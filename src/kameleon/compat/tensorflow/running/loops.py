@@ -168,7 +168,7 @@ class _Repetition:
     def _begin(self) -> None:
         for at, (carried, first) in enumerate(zip(self._loop.carried, self._firsts, strict=True)):
             if self._steps is not None and at in self._steps.values:
-                found = self._turn.counted(self._steps.values[at])
+                found = self._turn.counted(self._steps.values[at], self._steps.last[at])
             elif (isinstance(first, STATIC) or is_text(first)) and not _is_read(carried, first):
                 found = first
             else:

@@ -7,7 +7,7 @@ loops, behind the same branches, and on the same side of what runs on the host.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any
@@ -43,6 +43,7 @@ class Hints:
         needing: the operations that need those.
         apart: conditions of loops and choices that can't be compiled.
         turns: conditions of loops, each with what counts its turns ahead.
+        differ: whether sizes do from run to run.
     """
 
     on_host: frozenset[Operation] = frozenset()
@@ -50,6 +51,7 @@ class Hints:
     needing: frozenset[Operation] = frozenset()
     apart: frozenset[Value] = frozenset()
     turns: frozenset[tuple[Value, Value]] = frozenset()
+    differ: bool = False
 
     @cached_property
     def numbers(self) -> frozenset[Value]:
@@ -155,6 +157,7 @@ class Plan:
         self.fetches, self._hints = list(fetches), hints
         roots = [operation for operation, _ in fetches] + list(targets)
         feeds = list(feeds)
+        self._least: dict[Operation, int] = {}
         while True:
             self._needed = self._structured(feeds, roots, within)
             self._levels: dict[Operation | Compound, int] = {}
@@ -162,18 +165,24 @@ class Plan:
             parted = self._parted()
             if not parted:
                 break
-            self._hints |= Hints(on_host=parted)
+            if parted.keys() <= self._least.keys():
+                self._hints |= Hints(on_host=frozenset(parted))
+            self._least |= parted
         self._connect()
 
-    def _parted(self) -> frozenset[Operation]:
-        """What is kept in more regions than one."""
-        places: dict[Operation, set[Unit]] = defaultdict(set)
+    def _parted(self) -> dict[Operation, int]:
+        """What is kept in more regions than one, with the level of the last of them."""
+        places: dict[Operation, dict[Unit, int]] = defaultdict(dict)
         for unit in self.units:
             for element in unit.elements if unit.kind == REGION else ():
-                for operation in operations_of(element):
-                    if table.is_kept(operation):
-                        places[table.family_of(operation)].add(unit)
-        return frozenset(root for root, units in places.items() if len(units) > 1)
+                for root in self._kept_in(element):
+                    places[root][unit] = self._levels[element]
+        return {root: max(found.values()) for root, found in places.items() if len(found) > 1}
+
+    def _kept_in(self, element: Operation | Compound) -> Iterator[Operation]:
+        """What an element works on of what's kept."""
+        kept = (operation for operation in operations_of(element) if table.is_kept(operation))
+        return map(table.family_of, kept)
 
     # Loops and choices --------------------------------------------------------------------------
 
@@ -253,8 +262,10 @@ class Plan:
         loops: Mapping[Frame, int],
     ) -> int:
         needed, level = self._needed, 0
+        if self._least:  # what was kept in several regions comes into the last of them
+            level = max((self._least.get(root, 0) for root in self._kept_in(element)), default=0)
         if not isinstance(element, Compound) and element.type in EXITS:
-            level = loops.get(needed.frames[element], 0)
+            level = max(level, loops.get(needed.frames[element], 0))
         for value in needed.sources(element):
             source = needed.of(value[0])
             if source in self._levels:

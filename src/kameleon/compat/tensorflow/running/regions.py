@@ -158,7 +158,7 @@ def _compiled(store: Store, unit: Unit, values: list[Any], openly: bool) -> Comp
     found = _kept(store, unit, (key, begun))
     if found is None:
         kind = kind_of(key)
-        sizes = unit.sizes.get(kind) or _keep(unit.sizes, kind, Sizes())
+        sizes = unit.sizes.get(kind) or _keep(unit.sizes, kind, Sizes(unit.hints.differ))
         if openly and sizes.have_changed(key):
             found = _without_sizes(store, unit, values, sizes, key, begun)
     if found is None:
@@ -188,31 +188,47 @@ def _without_sizes(
     opened = sizes.without(key)
     found = _kept(store, unit, (opened, begun))
     if found is None and is_open(opened):
+        region = _Region(store, unit, values, opened)
         try:
             with open_sizes():
-                made = _Region(store, unit, values, opened).compiled()
+                made = region.compiled()
             found = _keep(unit.cache, (opened, begun), made)
         except AheadError as error:
-            raise DivideError(unit.hints | _counted_ahead(error.loop)) from None
+            raise DivideError(unit.hints | DIFFER | _counted_ahead(error.loop)) from None
+        except NeedsValueError as error:
+            hints = _known_for(region, error)
+            if hints and hints.known.issubset(unit.inputs):  # numbers that are known may be sizes
+                raise DivideError(unit.hints | DIFFER | hints) from None
+            sizes.are_needed = True
         except Exception:  # whatever it is: what is compiled for these sizes does without, or tells
             sizes.are_needed = True
     return found
 
 
+DIFFER = Hints(differ=True)
+
+
+def _known_for(region: _Region, error: NeedsValueError) -> Hints | None:
+    """Let the values be known that tell what an operation needs; None where there are none."""
+    known = region.nearest(error.value)
+    return Hints(known=known, needing=frozenset({error.operation})) if known else None
+
+
 def _for_sizes(store: Store, unit: Unit, values: list[Any], key: Key) -> Compiled:
     region, hints = _Region(store, unit, values, key), unit.hints
+    if unit.cache:  # it was compiled for others
+        hints |= DIFFER
     try:
         return region.compiled()
     except NeedsValueError as error:
-        known, apart = region.nearest(error.value), _around(unit, error.operation)
-        if not known and apart is not None:
+        known, apart = _known_for(region, error), _around(unit, error.operation)
+        if known:
+            raise DivideError(hints | known) from None
+        if apart is not None:
             raise DivideError(hints | Hints(apart=frozenset({apart}))) from None
-        if not known:
-            name, kind = error.operation.name, error.operation.type
-            message = f"{name} ({kind}) needs a value when it's compiled: {error}"
-            raise failure("UNIMPLEMENTED", message) from None
-        needing = frozenset({error.operation})
-        raise DivideError(hints | Hints(known=known, needing=needing)) from None
+        name, kind = error.operation.name, error.operation.type
+        message = f"{name} ({kind}) needs a value when it's compiled: {error}"
+        raise failure("UNIMPLEMENTED", message) from None
     except ApartError as error:
         raise DivideError(hints | Hints(apart=frozenset({error.condition}))) from None
     except AheadError as error:

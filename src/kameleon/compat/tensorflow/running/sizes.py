@@ -75,20 +75,20 @@ def is_open(key: Key) -> bool:
 
 
 class Sizes:
-    """Which sizes differ.
+    """Which sizes differ; that some do may be known before.
 
     Attributes:
         are_needed: it was tried to compile without them, in vain.
     """
 
-    def __init__(self) -> None:
-        self.are_needed = False
+    def __init__(self, some_differ: bool = False) -> None:
+        self.are_needed, self._most = False, 1 if some_differ else MOST
         self._seen: list[Key] = []
         self._differ: set[tuple[int, int]] = set()
 
     def have_changed(self, key: Key) -> bool:
         """Take another key of the kind; whether it's time to compile without the sizes."""
-        is_enough = len(self._seen) == MOST
+        is_enough = len(self._seen) == self._most
         if not is_enough:
             self._seen.append(key)
         for place, (part, first) in enumerate(zip(key, self._seen[0], strict=True)):
