@@ -93,6 +93,31 @@ def what_is_checked():
 
 
 @case
+def what_is_checked_though_nobody_takes_it():
+    x, steps = tf.placeholder(tf.float32, [2]), tf.get_variable("steps", initializer=0)
+    with tf.control_dependencies([tf.check_numerics(x, "bad", name="checked")]):
+        step = tf.assign_add(steps, 1)
+    fetched = [
+        step,
+        tf.verify_tensor_all_finite(x, "all"),
+        tf.group(tf.check_numerics(x * 2.0, "group")),
+        tf.cond(x[1] > 1.0, lambda: tf.check_numerics(x, "branch"), lambda: x),
+        tf.while_loop(lambda i: i < 1.0, lambda i: tf.check_numerics(i + x[1], "loop"), [x[0]]),
+    ]
+    found = []
+    with tf.Session() as session:
+        session.run(steps.initializer)
+        for bad in [np.nan, 1.0], [0.0, np.inf], [np.inf, np.nan], [0.0, 2.0]:
+            for each in fetched:
+                try:
+                    session.run(each, {x: bad})
+                    found.append("fine")
+                except tf.errors.InvalidArgumentError as error:
+                    found.append(error.message.splitlines()[0].partition(" [[")[0])
+        return [*found, int(session.run(steps))]
+
+
+@case
 def variables_without_a_value():
     v = tf.get_variable("v", [2])
     with tf.Session() as session:

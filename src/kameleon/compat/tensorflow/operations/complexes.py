@@ -81,7 +81,7 @@ MOVING = (
     "MatrixDiag MatrixDiagV2 MatrixDiagPart MatrixDiagPartV2 MatrixSetDiag MatrixSetDiagV2"
     " MatrixBandPart Diag DiagPart ScatterNd TensorScatterAdd TensorScatterSub TensorScatterUpdate"
     " UnsortedSegmentSum Roll MirrorPad MirrorPadGrad StridedSliceGrad ReverseSequence BiasAdd"
-    " BiasAddGrad SpaceToBatchND BatchToSpaceND Concat EnsureShape CheckNumerics"
+    " BiasAddGrad SpaceToBatchND BatchToSpaceND Concat EnsureShape"
 )
 
 

@@ -421,9 +421,3 @@ def _identity(x: Any) -> Any:
 @pure("IdentityN")
 def _identities(*values: Any) -> list[Any]:
     return list(values)
-
-
-@pure("CheckNumerics")
-def _check(x: Node, *, message: str) -> Node:
-    finite = E.eq(E.sub(x, x), zero(x))
-    return check(x, finite, message=f"{message} : Tensor had NaN or Inf values")

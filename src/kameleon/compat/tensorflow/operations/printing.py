@@ -8,7 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from kameleon import backend as K
 from kameleon.graph.ir.node import Tensor
+from kameleon.graph.primitives import elementwise as E
+from kameleon.graph.primitives.control import check
+from kameleon.graph.primitives.filling import full_like
 
 from ..failures import invalid
 from ..graph import Operation
@@ -16,7 +20,7 @@ from ..lowering import Lowering
 from ..variables import Store
 from .strings import element
 from .table import effect, host
-from .values import plain
+from .values import plain, tensor
 
 
 def summary(value: Any, most: int) -> str:
@@ -58,6 +62,22 @@ def _assert(holds: Any, *data: Any, summarize: int) -> None:
     if not np.all(holds):
         shown = " ".join(f"[{summary(each, summarize)}]" for each in data)
         raise invalid(f"assertion failed: {shown}")
+
+
+@effect("CheckNumerics")
+def _demand_finite(lowering: Lowering, x: Any) -> Tensor:
+    value = tensor(lowering.value(x))
+    finite = E.eq(E.sub(value, value), full_like(value, 0))
+    lowering.demand(K.all(finite))  # whether anything takes the value or not
+    return check(value, finite, message="Tensor had NaN or Inf values")
+
+
+@host("CheckNumerics")
+def _assert_finite(x: Any, *, message: str) -> Any:
+    found = [name for name, test in (("Inf", np.isinf), ("NaN", np.isnan)) if np.any(test(x))]
+    if found:
+        raise invalid(f"{message} : Tensor had {' and '.join(found)} values")
+    return x
 
 
 @host("Print")

@@ -43,6 +43,7 @@ OF_HOST = frozenset(
 )
 # Operations on what is kept, in a region or on the host, all of one kept thing on the same side.
 KEPT: set[str] = set()
+ASSERTIONS = frozenset({"Assert", "CheckNumerics"})
 _KNOWN = frozenset({"Const", "Identity"})
 MAKERS = frozenset(
     "TensorArrayV3 StackV2 Stack EmptyTensorList TensorListReserve TensorListFromTensor".split()

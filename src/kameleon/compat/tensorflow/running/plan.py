@@ -131,7 +131,7 @@ class Unit:
     @cached_property
     def assertions(self) -> frozenset[Operation]:
         """What the program asserts here."""
-        return frozenset(each for each in self.within if each.type == "Assert")
+        return frozenset(each for each in self.within if each.type in table.ASSERTIONS)
 
     def with_assertions_alone(self) -> Plan:
         """What does the same, where each assertion runs alone."""
