@@ -337,5 +337,40 @@ def read_behind_an_assignment():
     return [str(v.shape), run(y, session=session), run([y, op], session=session)]
 
 
+@case
+def runs_in_parts():
+    a, b, c = (tf.placeholder(tf.float32, [], name) for name in "abc")
+    total, drawn = a + b, a + tf.random_uniform([])
+    product, later = total * c, drawn * b
+    steps = tf.get_variable("steps", initializer=0.0, use_resource=True)
+    with tf.control_dependencies([steps.assign_add(1.0)]):
+        step = steps.read_value() + a
+    session = started()
+
+    def parts(fetches, feeds, *given):
+        handle = session.partial_run_setup(fetches, feeds)
+        try:
+            return [session.partial_run(handle, *part) for part in given]
+        except tf.errors.InvalidArgumentError as error:
+            return [error.message]
+
+    first, second = parts([drawn, later], [a, b], (drawn, {a: 1}), (later, {b: 3}))
+    both, feeds = [total, product], [a, b, c]
+    train = tf.train.GradientDescentOptimizer(1.0).minimize(steps * b)
+    return [
+        abs(second - 3 * first) < 1e-5,
+        *parts([total, train], [a, b], (total, {a: 1, b: 2})),
+        *parts([step, step * b], [a, b], (step, {a: 1})),
+        session.run(steps),
+        *parts(both, feeds, (total, {a: 1, b: 2}), (product, {c: 5})),
+        *parts(both, feeds, (both, {a: 1, b: 2, c: 4}))[0],
+        *parts(both, feeds, (product, {a: 1, c: 2})),
+        *parts(both, feeds, (total, {a: 1, b: 2}), (total, {})),
+        *parts(both, feeds, (total, {a: 1, b: 2}), (product, {a: 1, c: 2})),
+        *parts([total], [a, b], (total, {a: 1, c: 2})),
+        *parts([total], feeds, (product, {a: 1, b: 2})),
+    ]
+
+
 if __name__ == "__main__":
     main()

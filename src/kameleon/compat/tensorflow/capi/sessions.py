@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..failures import invalid
 from ..graph import DEVICE, Graph, Operation, Value, messages
 from .exports import constantly, export
 from .graph_defs import Buffer
@@ -50,6 +51,29 @@ def _run(
     trace = new_trace(metadata, asked)
     results: list[Any] = session.run(fed, wanted, list(targets), _seconds(asked), trace)
     tell(metadata, asked, session.graph, fed, [*(each.oper for each in fetches), *targets], trace)
+    return results
+
+
+@export("TF_SessionPRunSetup_wrapper")
+def _set_up(
+    session: Any, feeds: Sequence[Output], fetches: Sequence[Output], targets: Sequence[Operation]
+) -> str:
+    from ..running.partial import PartialRun
+
+    values = ([each.value for each in outputs] for outputs in (feeds, fetches))
+    made = PartialRun(session, *values, targets)
+    session.partial[handle := str(len(session.partial))] = made
+    return handle
+
+
+@export("TF_SessionPRun_wrapper")
+def _run_partially(
+    session: Any, handle: str, feeds: Mapping[Output, Any], fetches: Sequence[Output]
+) -> list[Any]:
+    if handle not in session.partial:
+        raise invalid("Must run 'setup' before performing partial runs!")
+    fed = {key.value: _numbers(value) for key, value in feeds.items()}
+    results: list[Any] = session.partial[handle].run(fed, [each.value for each in fetches])
     return results
 
 

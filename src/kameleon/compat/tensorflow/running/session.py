@@ -28,11 +28,13 @@ class Session:
     Attributes:
         graph: the graph.
         store: what is kept between runs.
+        partial: by handle, the runs in parts that were set up.
     """
 
     def __init__(self, graph: Graph, seconds: float | None = None) -> None:
         self.graph, self.store, self._seconds = graph, Store(call), seconds
         self._plans: dict[Any, Prepared] = {}
+        self.partial: dict[str, Any] = {}
         self._lock = rlock()
 
     def run(
@@ -67,6 +69,7 @@ class Session:
         """Let go of all values."""
         self.store.waiting.close()
         self._plans.clear()
+        self.partial.clear()
         self.store = Store(call)
 
 
