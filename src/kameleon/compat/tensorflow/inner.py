@@ -195,7 +195,7 @@ class Turn(Inner):
 
     def element(self, handle: ArrayHandle, at: Any) -> Tensor:
         """An element of an array: a slice of it, where the turn says which."""
-        if handle in self.arrays or at not in self.known:
+        if handle in self.arrays or not self._is_told(at):
             return super().element(handle, at)
         if handle in self.stacked:
             raise AgainError(handle, None)
@@ -206,11 +206,15 @@ class Turn(Inner):
         of: Any = given.of
         is_before = of not in self.arrays and given.version == self.around.version(of)
         written = self.stacked[of][0] if of in self.stacked else at
-        if is_before and at in self.known and written is at:
+        if is_before and self._is_told(at) and written is at:
             return self._sliced(of, at)
         if of in self.stacked:
             raise AgainError(of, None)
         return super().item(given, at)
+
+    def _is_told(self, at: Any) -> bool:
+        """Whether a number is one that's known for each turn."""
+        return isinstance(at, Tensor) and at in self.known
 
     def _sliced(self, handle: ArrayHandle, at: Any) -> Tensor:
         self._taken[handle].add(at)
@@ -228,7 +232,7 @@ class Turn(Inner):
         if handle in self.arrays:
             super().write(handle, at, value, adds)
             return
-        values = self.known.get(at) if isinstance(at, Tensor) else None
+        values = self.known[at] if self._is_told(at) else None
         once = values is not None and _differ(values)
         if not once or self._taken[handle] - {at} or handle in self.stacked:
             raise AgainError(handle, sizes_of(value))

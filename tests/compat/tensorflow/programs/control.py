@@ -567,5 +567,23 @@ def arrays_that_refuse():
     ]  # fmt: skip
 
 
+@case
+def elements_that_each_turn_takes():
+    x = tf.placeholder(tf.float32, [3])
+    kept = tf.TensorArray(tf.float32, 3, clear_after_read=False).unstack(x)
+
+    def turn(i, y):
+        return i + 1, y + kept.read(1) * kept.read(i) + tf.reduce_sum(kept.gather([0, i]))
+
+    y = tf.while_loop(lambda i, y: i < 3, turn, [0, 0.0])[1]
+    found = run([y, *tf.gradients(y, x)], {x: [1.0, 2.0, 3.0]})
+    for outside in kept.read(3), kept.read(-1), kept.gather([0, 5]):
+        try:
+            run(outside, {x: [1.0, 2.0, 3.0]})
+        except tf.errors.InvalidArgumentError as error:
+            found.append(error.message.splitlines()[0].partition(" [[")[0])
+    return [np.asarray(each).tolist() for each in found]
+
+
 if __name__ == "__main__":
     main()

@@ -162,7 +162,7 @@ class TensorArray(Resource):
 
     def read(self, at: int) -> Any:
         """A tensor; zeros where nobody wrote, if a tensor's shape is known."""
-        if at >= len(self.values):
+        if not 0 <= at < len(self.values):
             raise invalid(f"Tried to read from index {at} but array size is: {len(self.values)}")
         value = self.values[at]
         if value is None and self.of is not None and self.of.values[at] is not None:

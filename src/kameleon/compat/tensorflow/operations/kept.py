@@ -88,7 +88,12 @@ def _write(
     return FLOW
 
 
-kept("TensorArrayReadV3")(lambda lowering, handle, at, flow: lowering.element(handle, at))
+@kept("TensorArrayReadV3")
+def _read(lowering: Lowering, handle: ArrayHandle, at: Any, flow: Any) -> Any:
+    _demand_room(lowering, handle, at, handle.dtype)
+    return lowering.element(handle, at)
+
+
 kept("TensorArraySizeV3")(lambda lowering, handle, flow: number_of(handle, lowering))
 
 
@@ -113,6 +118,7 @@ def _gather(
         return gather(lowering.whole(handle), at, 0)
     if not len(at) and lowering.size(handle) == 0:
         return zeros([0, *(max(size, 0) for size in element_shape or ())], handle.dtype)
+    _demand_room(lowering, handle, at, handle.dtype)
     return lowering.rows(handle, np.asarray(at))
 
 
