@@ -63,7 +63,9 @@ _REFUSED = {
 
 def refused(error: OSError, path: str) -> Exception:
     """The error that the system refuses what is asked of a file, to be raised."""
-    return failure(_REFUSED.get(type(error), "UNKNOWN"), f"{path}; {error.strerror}")
+    return failure(
+        _REFUSED.get(type(error), "UNKNOWN"), f"{error.filename or path}; {error.strerror}"
+    )
 
 
 def is_failure(error: BaseException) -> bool:

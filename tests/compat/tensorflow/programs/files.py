@@ -211,5 +211,42 @@ def the_file_system():
     return [*found, tf.gfile.Exists(folder), tf.gfile.Glob(place("m-*")) != []]
 
 
+@case
+def what_the_file_system_refuses():
+    folder, here = place("refused"), os.getcwd()
+    os.makedirs(os.path.join(folder, "sub"))
+    os.chdir(folder)
+    for name in ("a.txt", ".b.txt", "sub/c.txt"):
+        with tf.gfile.Open(name, "w") as file:
+            file.write(name)
+    tried = [
+        lambda: run(tf.write_file("a.txt/x", "x")) is None,
+        lambda: run(tf.write_file("new/deep/x", "x")) is None,
+        lambda: tf.gfile.Exists("a.txt/x"),
+        lambda: tf.gfile.MkDir("sub"),
+        lambda: tf.gfile.MakeDirs("a.txt"),
+        lambda: tf.gfile.MakeDirs("a.txt/x/y"),
+        lambda: tf.gfile.Copy("a.txt", "sub", overwrite=True),
+        lambda: tf.gfile.GFile("a.txt").seek(-1),
+        lambda: tf.gfile.GFile("elsewhere://x").read(),
+        lambda: tf.gfile.MakeDirs("elsewhere://x"),
+        lambda: sorted(tf.gfile.Glob("*.txt")),
+        lambda: sorted(tf.gfile.Glob("./*.txt") + tf.gfile.Glob("s*/*.txt") + tf.gfile.Glob("sub")),
+        lambda: run(tf.matching_files(["*.txt", "sub/*"])).tolist(),
+        lambda: tf.gfile.Glob("none/*"),
+        lambda: tf.gfile.Glob("a.txt/*"),
+        lambda: run(tf.matching_files("none/*")),
+        lambda: tf.load_op_library("none.so"),
+    ]
+    found = []
+    for each in tried:
+        try:
+            found.append(each())
+        except tf.errors.OpError as error:
+            found.append([type(error).__name__, error.message.splitlines()[0].partition(" [[")[0]])
+    os.chdir(here)
+    return without(found)
+
+
 if __name__ == "__main__":
     main()

@@ -6,8 +6,8 @@ import importlib
 from typing import Any
 
 from .. import checkpoints
+from ..paths import path_of
 from .exports import as_text, export
-from .files import path_of
 
 
 @export("CheckpointReader")

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import glob
 import io
 import os
 import shutil
 from collections.abc import Callable
+from contextlib import suppress
+from errno import ENOENT
 from types import SimpleNamespace
 from typing import IO, Any
 
-from ..failures import failure, refused
+from ..failures import failure, invalid, refused
+from ..paths import make_folders, matching, path_of
 from .exports import as_text, export
 from .graph_defs import Status
 
 Name = str | bytes
-
-
-def path_of(name: Name) -> str:
-    """A name of a local file as a path."""
-    return os.fsdecode(name).removeprefix("file://")
 
 
 def on_paths(function: Callable[..., Any], count: int = 1) -> Callable[..., Any]:
@@ -36,7 +33,8 @@ def on_paths(function: Callable[..., Any], count: int = 1) -> Callable[..., Any]
 
 
 def _demand(path: str, *_: Any) -> None:
-    os.stat(path)
+    if not os.path.exists(path):
+        raise FileNotFoundError(ENOENT, os.strerror(ENOENT), path)
 
 
 def _delete_tree(path: str, *_: Any) -> None:
@@ -49,7 +47,12 @@ def _names(path: str, *_: Any) -> list[bytes]:
 
 
 def _matching(path: str, *_: Any) -> list[bytes]:
-    return sorted(os.fsencode(name) for name in glob.glob(path))
+    return [os.fsencode(name) for name in matching(path)]
+
+
+def _make_one(path: str, *_: Any) -> None:
+    with suppress(FileExistsError):
+        os.mkdir(path)
 
 
 def _rename(old: str, new: str, overwrite: bool = True, *_: Any) -> None:
@@ -104,14 +107,16 @@ class ReadableFile(io.BufferedReader):
     Tell = io.BufferedReader.tell
 
     def Seek(self, place: int) -> Status:  # noqa: N802
+        if place < 0:
+            raise invalid(f"Seeking to a negative position: {place}")
         self.seek(place)
         return Status()
 
 
 for _name, _function, _count in (
     ("FileExists", _demand, 1),
-    ("RecursivelyCreateDir", lambda path, *_: os.makedirs(path, exist_ok=True), 1),
-    ("CreateDir", lambda path, *_: os.mkdir(path), 1),
+    ("RecursivelyCreateDir", lambda path, *_: make_folders(path), 1),
+    ("CreateDir", _make_one, 1),
     ("DeleteFile", lambda path, *_: os.remove(path), 1),
     ("DeleteRecursively", _delete_tree, 1),
     ("RenameFile", _rename, 2),

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import importlib
+import os
 from typing import Any
 
 import numpy as np
 
+from ..failures import failure
 from ..graph import messages
+from ..location import PACKAGE
 from .exports import constantly, export
 
 constantly(
@@ -29,7 +32,16 @@ constantly(
 constantly(0, "TFE_MonitoringCounterCellValue TFE_MonitoringIntGaugeCellValue")
 constantly(object(), "TFE_NewProfiler")
 constantly(True, "TFE_ProfilerIsOk")
-export("TF_LoadLibrary")(lambda name, *_: name)
+
+
+@export("TF_LoadLibrary")
+def _load(name: str, *_: Any) -> str:
+    """TensorFlow's own operations are there without their libraries."""
+    if not os.path.exists(name) and PACKAGE not in name:
+        why = "cannot open shared object file: No such file or directory"
+        raise failure("NOT_FOUND", f"{name}: {why}")
+    return name
+
 
 # Comparisons of messages ------------------------------------------------------------------------
 

@@ -10,8 +10,9 @@ from ..failures import failure
 from ..formats.events import EventFile
 from ..formats.records import Reader, Writer
 from ..formats.tables import DamagedError
+from ..paths import path_of
 from .exports import as_text, export
-from .files import on_paths, path_of
+from .files import on_paths
 
 
 class RecordReader:

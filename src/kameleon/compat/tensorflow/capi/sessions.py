@@ -60,8 +60,8 @@ def _set_up(
 ) -> str:
     from ..running.partial import PartialRun
 
-    values = ([each.value for each in outputs] for outputs in (feeds, fetches))
-    made = PartialRun(session, *values, targets)
+    told, wanted = ([each.value for each in outputs] for outputs in (feeds, fetches))
+    made = PartialRun(session, told, wanted, targets)
     session.partial[handle := str(len(session.partial))] = made
     return handle
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import glob
 import os
 from typing import Any
 
 import numpy as np
 
 from ..checkpoints import reported
+from ..paths import make_folders, matching, path_of
 from .table import host
 from .values import Texts, objects, scalar, texts
 
@@ -19,7 +19,7 @@ def contents(path: str) -> bytes:
     Raises:
         NotFoundError: (TensorFlow's) it isn't there.
     """
-    with reported(path), open(path, "rb") as file:
+    with reported(path), open(path_of(path), "rb") as file:
         return file.read()
 
 
@@ -40,16 +40,19 @@ def _read(path: str) -> np.ndarray:
 
 @host("WriteFile")
 def _write(path: str, data: Texts) -> None:
-    os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
-    with reported(path), open(path, "wb") as file:
-        file.write(data.item())
+    with reported(path):
+        make_folders(os.path.dirname(path_of(path)))
+        with open(path_of(path), "wb") as file:
+            file.write(data.item())
 
 
-def matching(patterns: Any) -> list[bytes]:
+def files_of(patterns: Any) -> list[bytes]:
     """The files of patterns, sorted."""
-    return sorted(path for each in texts(patterns).ravel() for path in glob.glob(each))
+    names = [path_of(each) for each in texts(patterns).ravel()]
+    with reported(""):
+        return sorted(os.fsencode(path) for each in names for path in matching(each))
 
 
 @host("MatchingFiles")
 def _matching(patterns: Texts) -> np.ndarray:
-    return objects(matching(patterns))
+    return objects(files_of(patterns))

@@ -13,6 +13,7 @@ from ..failures import failure, invalid
 from ..formats import summaries
 from ..formats.events import EventFile
 from ..graph import Operation, shape_text
+from ..paths import make_folders
 from ..protocol.messages import message
 from ..resources.base import Resource
 from ..variables import Store
@@ -167,7 +168,7 @@ def _writer(store: Store, operation: Operation) -> SummaryWriter:
 @host("CreateSummaryFileWriter")
 def _create(writer: SummaryWriter, folder: str, most: int, often: int, suffix: str) -> None:
     if writer.file is None:
-        os.makedirs(folder, exist_ok=True)
+        make_folders(folder)
         writer.file = EventFile(os.path.join(folder, "events"), suffix)
         writer.file.begin()
         writer.most, writer.seconds = most, often / 1000

@@ -15,7 +15,7 @@ from ...formats import parts
 from ...formats.records import Reader
 from ...formats.tables import DamagedError
 from ...resources.philox import Philox
-from ..files import matching
+from ..files import files_of
 from ..values import text, texts
 from .base import (
     ENDLESS,
@@ -142,5 +142,5 @@ def _fixed(
 
 @dataset("MatchingFilesDataset ExperimentalMatchingFilesDataset", types=STRING)
 def _files(patterns: Any) -> Dataset:
-    found = matching(patterns)
+    found = files_of(patterns)
     return Dataset(lambda: ((array(each),) for each in found), len(found))
