@@ -1,8 +1,10 @@
 """Strings: letters, numbers, patterns, words, hashes; values, static shapes, errors."""
 
+from functools import partial
+
 import numpy as np
 import tensorflow as tf
-from recording import case, error_of, main, told
+from recording import case, error_of, main, run, started, told
 
 WORDS = [b"Hello World", b"", b" two\t spaces ", b"\xc3\xa9t\xc3\xa9", b"a,b;;c"]
 
@@ -219,6 +221,58 @@ def numbers_that_do_not_fit():
         [told(tf.strings.format("{}", tf.zeros(shape))) for shape in ([0, 3], [2, 0], [2, 0, 3])],
         told(tf.strings.format("{}", tf.constant([1j]))),
     ]  # fmt: skip
+
+
+@case
+def texts_that_are_moved():
+    x = tf.constant([["a", "bb", ""], ["d", "e", "ff"]])
+    blocks = tf.reshape(x[:, :2], [1, 2, 2, 1])
+    found = [
+        tf.pad(x, [[1, 1], [0, 0]], "SYMMETRIC"),
+        tf.pad(x, [[1, 0], [0, 2]], "REFLECT"),
+        tf.roll(x, [1, 1], [0, 1]),
+        tf.gather(x, [[1], [0]], axis=1, batch_dims=1),
+        tf.scatter_nd([[3], [1]], ["x", "y"], [4]),
+        tf.scatter_nd([[1], [1], [0]], [["x", "y"], ["z", "q"], ["r", "s"]], [3, 2]),
+        tf.tensor_scatter_update(x, [[1, 2], [0, 0]], ["x", "y"]),
+        tf.space_to_depth(blocks, 2),
+        tf.depth_to_space(tf.reshape(blocks, [1, 1, 1, 4]), 2),
+        tf.one_hot([0, 2], 3, "on", "off"),
+        tf.raw_ops.InplaceUpdate(x=tf.strings.join([x, ""]), i=[1], v=[["x", "y", "z"]]),
+    ]
+    numbers = tf.placeholder_with_default(tf.ones([2]), None)
+    casts = [tf.cast(x, kind) for kind in (tf.float32, tf.int64, tf.bool)]
+    casts = [error_of(partial(run, each)) for each in (*casts, tf.cast(numbers, tf.string))]
+    norm = tf.math.reduce_euclidean_norm(np.array([3 + 4j, 12j], "complex64"))
+    return told(found), casts, float(run(norm).real)
+
+
+@case
+def variables_that_hold_texts_or_complex_numbers():
+    found = []
+    for resource in (False, True):
+        names = tf.Variable(["a", "b", "c"], use_resource=resource)
+        z = tf.Variable(np.array([1 + 2j, 3 - 1j, 4j], "complex64"), use_resource=resource)
+        session, new = started(), np.array([2j, 1 + 1j], "complex64")
+        changes = [
+            tf.scatter_update(names, [2, 0], ["x", "y"]),
+            names[1:].assign(["r", "s"]),
+            tf.assign_add(z, z),
+            tf.assign_sub(z, np.full(3, 1j, "complex64")),
+            tf.scatter_add(z, [0, 0], new),
+            tf.scatter_update(z, [2, 1], new),
+            tf.scatter_nd_sub(z, [[1], [2]], new),
+            z[:2].assign(new),
+        ]
+        for change in changes:
+            session.run(change)
+            texts, numbers = session.run([names, z])
+            found += [
+                [each.decode() for each in texts],
+                numbers.real.tolist(),
+                numbers.imag.tolist(),
+            ]
+    return found
 
 
 if __name__ == "__main__":

@@ -177,9 +177,9 @@ class Kernel:
             return self._anew
         if is_call(made):
             return self._expanded
-        # Rather on the host: what is drawn from a seed, lists, and assertions, that give nothing.
+        # Rather on the host: what is drawn from a seed, lists, and assertions.
         on_host = made.type in table.HOST and (
-            is_seeded(made) or table.is_kept(made) or not made.types
+            is_seeded(made) or table.is_kept(made) or made.type in table.ASSERTIONS
         )
         return self._on_host if on_host or not table.is_compiled(made) else self._compute
 

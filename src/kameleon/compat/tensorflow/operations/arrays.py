@@ -18,6 +18,7 @@ from kameleon.graph.primitives.sizes import Size, are_one_size, as_node, size_of
 
 from ..graph import Operation
 from ..shapes.known import constant, reduction_axes
+from .complexes import moved
 from .scattering import flat_positions
 from .table import fold, known, pure
 from .values import (
@@ -337,8 +338,8 @@ def _gather(x: Node, places: Node, axis: Any = 0, *, batch_dims: int | None) -> 
 
 
 def _gather_known(operation: Operation, x: Array, at: Array, axis: Any = 0) -> Array:
-    if batch_dims := operation.attribute("batch_dims"):
-        return np.asarray(K.eval(_gather(tensor(x), tensor(at), axis, batch_dims=batch_dims)))
+    if operation.attribute("batch_dims"):
+        return np.asarray(moved(operation, x, at, axis))
     return np.asarray(np.take(x, at, int(axis)))
 
 

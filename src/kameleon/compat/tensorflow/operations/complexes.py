@@ -4,6 +4,7 @@ transforms of Fourier.
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -14,9 +15,10 @@ from kameleon import backend as K
 from kameleon.graph.ir.node import Tensor as Node
 
 from ..arithmetic.matrices import adjoint
+from ..failures import invalid
 from ..graph import Operation
-from .table import PURE, fold
-from .values import integers, result_type
+from .table import PURE, fold, host
+from .values import integers, is_text, result_type, texts
 
 Array = np.ndarray
 
@@ -85,16 +87,30 @@ MOVING = (
 )
 
 
-def _by_parts(name: str) -> Callable[..., Any]:
-    def call(operation: Operation, *values: Array) -> Any:
-        if not any(np.iscomplexobj(value) for value in values):
-            return _arrays(PURE[name](operation, *values))
-        real, imaginary = (
-            _arrays(PURE[name](operation, *map(part, values))) for part in (np.real, _imaginary)
-        )
-        return np.asarray(real + 1j * imaginary, result_type(operation))
+def by_parts(operation: Operation, compute: Callable[..., Any], values: Sequence[Any]) -> Any:
+    """What an operation gives that moves numbers, or adds them: computed of real and of imaginary
+    parts; of texts, by numbers that stand for them.
+    """
+    if any(map(is_text, values)):
+        if _ADDING.search(operation.type):
+            raise invalid(f"No OpKernel was registered to support Op '{operation.type}'")
+        given = [texts(value) if is_text(value) else value for value in values]
+        known = np.unique(np.concatenate([[b""], *(x.ravel() for x in given if is_text(x))]))
+        coded = (np.searchsorted(known, x) if is_text(x) else x for x in given)
+        return known[compute(*coded)]  # none, where zero stands
+    if not any(map(np.iscomplexobj, values)):
+        return compute(*values)
+    real, imaginary = (compute(*map(part, values)) for part in (np.real, _imaginary))
+    return np.asarray(real + 1j * imaginary, real.dtype.char.upper())
 
-    return call
+
+_ADDING = re.compile("(Add|Sub)(VariableOp)?$")
+
+
+def moved(operation: Operation, *values: Any) -> Any:
+    """What an operation of a type that K has gives of numbers that K hasn't."""
+    function = PURE[operation.type]
+    return by_parts(operation, lambda *parts: _arrays(function(operation, *parts)), values)
 
 
 def _imaginary(value: Array) -> Array:
@@ -106,7 +122,20 @@ def _arrays(found: Any) -> Any:
 
 
 for _name in MOVING.split():
-    fold(_name)(_by_parts(_name))
+    fold(_name)(moved)
+host("InplaceUpdate InplaceAdd InplaceSub SpaceToDepth DepthToSpace OneHot")(moved)
+
+
+@host("ScatterNd")
+def _scattered(operation: Operation, at: Array, values: Array, sizes: list[int]) -> Array:
+    """Of several texts for one place all, one behind the other."""
+    if not is_text(values):
+        return np.asarray(moved(operation, at, values, sizes))
+    found, depth = np.full(sizes, b"", object), at.shape[-1]
+    parts = texts(values).reshape(-1, *sizes[depth:])
+    for place, part in zip(at.reshape(-1, depth), parts, strict=True):
+        found[tuple(place)] += part
+    return found
 
 
 # Transforms of Fourier --------------------------------------------------------------------------

@@ -19,12 +19,12 @@ from kameleon.graph.primitives.movement import broadcast_to, expand_dims, reshap
 from kameleon.graph.primitives.reduce import reduce_sum
 from kameleon.graph.primitives.special import log_softmax
 
-from ..dtypes import held, in_numpy
+from ..dtypes import NUMBERS, held, in_numpy, shown
 from ..failures import failure, invalid
 from ..graph import Operation
 from .complexes import of_complex
 from .table import fold, pure
-from .values import array, broadcast, dims, result_type, sizes_of, texts
+from .values import array, broadcast, dims, is_text, result_type, sizes_of, texts
 
 # K's function of tensors of one shape, and NumPy's, if there is one.
 Row = tuple[Callable[..., Node], Callable[..., Any] | None]
@@ -326,8 +326,11 @@ def _cast(operation: Operation, x: Node) -> Node:
 @fold("Cast")
 def _cast_known(operation: Operation, x: np.ndarray) -> np.ndarray:
     kind = result_type(operation)
-    if kind == "string" and x.dtype != object:
-        raise failure("UNIMPLEMENTED", f"Cast {x.dtype} to string is not supported")
+    if (kind == "string") != is_text(x):
+        given, made = (
+            shown(NUMBERS[each]) for each in ("string" if is_text(x) else str(x.dtype), kind)
+        )
+        raise failure("UNIMPLEMENTED", f"Cast {given} to {made} is not supported")
     return x.astype(in_numpy(kind))
 
 

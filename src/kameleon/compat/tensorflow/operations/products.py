@@ -63,7 +63,10 @@ REDUCTIONS: dict[str, tuple[Reduce, Any]] = {
     "Any": (reduce.reduce_any, np.any),
     "All": (reduce.reduce_all, np.all),
     "Mean": (mean, np.mean),
-    "EuclideanNorm": (lambda x, axes: root(reduce.reduce_sum(x * x, axes)), None),
+    "EuclideanNorm": (
+        lambda x, axes: root(reduce.reduce_sum(x * x, axes)),
+        lambda x, **told: np.sqrt(np.sum(x * np.conj(x), **told)),
+    ),
 }
 
 
@@ -87,8 +90,7 @@ def _known_reduction(function: Any) -> Callable[..., np.ndarray]:
 
 for _name, (_function, _of_numpy) in REDUCTIONS.items():
     pure(_name)(_reduction(_function))
-    if _of_numpy is not None:
-        fold(_name)(_known_reduction(_of_numpy))
+    fold(_name)(_known_reduction(_of_numpy))
 
 
 @pure("ArgMax ArgMin")
