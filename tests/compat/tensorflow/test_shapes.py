@@ -42,7 +42,11 @@ LINES: list[tuple[str, tuple[Given, ...], Any]] = [
     ("x -> x", (None,), [None]),
     ("x -> x x", ((2, -1), (3,)), [(2, -1), (2, -1)]),
     ("x x -> x", ((2, -1), (-1, 3)), [(2, 3)]),
-    ("x x -> x", ((2,), (3,)), "Dimension 0 in both shapes must be equal, but are 2 and 3"),
+    (
+        "x x -> x",
+        ((2,), (3,)),
+        "Dimension 0 in both shapes must be equal, but are 2 and 3. Shapes are [2] and [3].",
+    ),
     ("x x -> x", ((2,), ()), "Shapes must be equal rank, but are 1 and 0"),
     ("x* -> x", ((-1, 2), (3, -1), None), [(3, 2)]),
     ("? x -> x", ((1,), (2,)), [(2,)]),
@@ -145,7 +149,7 @@ ORIGINAL: list[tuple[str, tuple[Given, ...], Any]] = [
     (
         "ScatterNdAdd",
         ((4, 3), (2, 1), (2, 5)),
-        "Dimension 0 in both shapes must be equal, but are 3 and 5",
+        "Dimension 0 in both shapes must be equal, but are 3 and 5. Shapes are [3] and [5].",
     ),
     ("StatelessRandomUniformInt", (None, None, (2,), ()), "Shape must be rank 0 but is rank 1"),
     ("StatelessRandomUniform", (None, (3,)), "Dimension must be 2 but is 3"),
@@ -153,7 +157,7 @@ ORIGINAL: list[tuple[str, tuple[Given, ...], Any]] = [
     (
         "UnsortedSegmentJoin",
         ((2, 3), (3,), None),
-        "Dimension 0 in both shapes must be equal, but are 2 and 3",
+        "Dimension 0 in both shapes must be equal, but are 2 and 3. Shapes are [2] and [3].",
     ),
     (
         "Multinomial",

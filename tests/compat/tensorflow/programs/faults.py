@@ -118,6 +118,36 @@ def what_is_checked_though_nobody_takes_it():
 
 
 @case
+def shapes_when_the_graph_is_built():
+    x = tf.zeros([2, 3])
+    held = tf.get_variable("held", [2])
+    kept = tf.get_variable("kept", [2], use_resource=True)
+    built = [
+        lambda: tf.reshape(x, 6),
+        lambda: tf.reshape(x, [-2, 3]),
+        lambda: tf.tile(x, 2),
+        lambda: tf.tile(x, [2]),
+        lambda: tf.slice(x, [0, 0], [1]),
+        lambda: tf.slice(x, [0, 0], [1, -2]),
+        lambda: tf.split(x, [1, -1, -1], 1),
+        lambda: x[..., 0, ...],
+        lambda: tf.image.draw_bounding_boxes(tf.zeros([1, 2, 2, 3]), tf.zeros([1, 1, 3])),
+        lambda: tf.assign(held, tf.zeros([3])),
+        lambda: tf.scatter_add(held, [0], tf.zeros([2])),
+        lambda: tf.scatter_sub(kept, [0], tf.zeros([2])),
+        lambda: kept.assign_add(tf.zeros([3])),
+        lambda: tf.scatter_update(kept, [[0, 1]], tf.zeros([1, 2])),
+    ]
+    found = []
+    for build in built:
+        try:
+            found.append(type(build()).__name__)
+        except ValueError as error:
+            found.append(str(error).partition(" for '")[0])
+    return found
+
+
+@case
 def variables_without_a_value():
     v = tf.get_variable("v", [2])
     with tf.Session() as session:

@@ -86,7 +86,7 @@ def shown(sizes: Sequence[int]) -> str:
 
 @shape_of("Reshape")
 def _reshape(operation: Operation, given: list[Shape]) -> Shape:
-    sizes, shape = sizes_at(operation, 1), given[0]
+    sizes, shape = shape_told(operation, 1), given[0]
     if sizes is None:
         return None
     if shape is None or UNKNOWN in shape:
@@ -230,6 +230,8 @@ def _uneven(told: np.ndarray | None, count: int, total: int) -> list[int]:
     if told is None:
         return [UNKNOWN] * count
     sizes = [int(size) for size in told]
+    if sizes.count(UNKNOWN) > 1:
+        raise ShapeMismatchError("size_splits can only have one -1")
     whole = sum(size for size in sizes if size >= 0)
     if total >= 0 and (whole > total or (UNKNOWN not in sizes and whole != total)):
         raise ShapeMismatchError(
@@ -298,9 +300,8 @@ def _slice_size(part: slice, size: int) -> int:
 @shape_of("Slice")
 def _slice(operation: Operation, given: list[Shape]) -> Shape:
     """A size of -1 is the rest, where all begins and sizes are known."""
-    begins, counts, shape = sizes_at(operation, 1), sizes_at(operation, 2), given[0]
-    for place in (1, 2):
-        with_rank(given[place], 1)
+    merged(with_rank(given[1], 1), with_rank(given[2], 1))
+    begins, counts, shape = sizes_at(operation, 1), shape_told(operation, 2), given[0]
     known = begins if begins is not None else counts
     if known is None:
         return unknown(rank_of(shape))
@@ -343,10 +344,11 @@ def _pad(operation: Operation, given: list[Shape]) -> Shape:
 
 @shape_of("Tile")
 def _tile(operation: Operation, given: list[Shape]) -> Shape:
+    with_rank(given[1], 1)
     counts, shape = sizes_at(operation, 1), given[0]
     if counts is None or shape is None:
         return unknown(rank_of(shape))
-    pairs = zip(with_rank(shape, len(counts)), counts, strict=True)
+    pairs = zip(shape, with_rank(counts, len(shape)), strict=True)
     return tuple(UNKNOWN if size < 0 or n < 0 else size * n for size, n in pairs)
 
 

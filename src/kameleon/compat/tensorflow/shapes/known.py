@@ -260,6 +260,8 @@ def slices_of(
         name: operation.attribute(f"{name}_mask")
         for name in ("begin", "end", "ellipsis", "new_axis", "shrink_axis")
     }
+    if masks["ellipsis"].bit_count() > 1:
+        raise ShapeMismatchError("Multiple ellipses in slice spec not allowed")
     found: list[Any] = []
     for place, (start, stop, step) in enumerate(zip(begin, end, strides, strict=True)):
         bit = 1 << place

@@ -36,7 +36,7 @@ table(
     NonMaxSuppressionV5 : (n,4) (n) =k ()* -> (k) (k) () if pad_to_max_output_size
         else (n,4) (n) ()* -> (?) (?) ()
     BipartiteMatch : (m,n) -> (m) (n)
-    DrawBoundingBoxes : x:(?,?,?,?) (?,?,?) -> x
+    DrawBoundingBoxes : x:(?,?,?,?) (?,?,4) -> x
     DrawBoundingBoxesV2 : x:(*b,?,?,?) -> x
     SampleDistortedBoundingBox : (3) (?,?,4) -> (3) (3) (1,1,4)
     SampleDistortedBoundingBoxV2 : (3) (?,?,4) () -> (3) (3) (1,1,4)

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from ..graph import Operation, Shape
+from ..graph import Operation, Shape, shape_text
 
 UNKNOWN = -1
 
@@ -46,8 +46,7 @@ def may_be_same(one: Shape, other: Shape) -> bool:
     """Whether two shapes, as far as they're known, may be equal."""
     if one is None or other is None:
         return True
-    pairs = zip(one, other, strict=False)
-    return len(one) == len(other) and all(a == b or min(a, b) < 0 for a, b in pairs)
+    return len(one) == len(other) and all(map(_may_be_equal, one, other))
 
 
 def merged(one: Shape, other: Shape) -> Shape:
@@ -56,14 +55,22 @@ def merged(one: Shape, other: Shape) -> Shape:
         return other if one is None else one
     if len(one) != len(other):
         raise ShapeMismatchError(f"Shapes must be equal rank, but are {len(one)} and {len(other)}")
-    return tuple(same(a, b, at) for at, (a, b) in enumerate(zip(one, other, strict=True)))
+    for at, (a, b) in enumerate(zip(one, other, strict=True)):
+        if not _may_be_equal(a, b):
+            about = f"Dimension {at} in both shapes must be equal, but are {a} and {b}."
+            shapes = f"Shapes are {shape_text(one)} and {shape_text(other)}."
+            raise ShapeMismatchError(f"{about} {shapes}")
+    return tuple(map(max, one, other))
 
 
-def same(one: int, other: int, axis: int | None = None) -> int:
+def _may_be_equal(one: int, other: int) -> bool:
+    return one == other or min(one, other) < 0
+
+
+def same(one: int, other: int) -> int:
     """What is known of a size by two descriptions of it."""
-    if one >= 0 and other >= 0 and one != other:
-        where = "Dimensions" if axis is None else f"Dimension {axis} in both shapes"
-        raise ShapeMismatchError(f"{where} must be equal, but are {one} and {other}")
+    if not _may_be_equal(one, other):
+        raise ShapeMismatchError(f"Dimensions must be equal, but are {one} and {other}")
     return max(one, other)
 
 

@@ -11,7 +11,7 @@ from ..graph import PASSING, Operation, Shape
 from .handles import shape_behind
 from .known import value_at
 from .notation import table
-from .rules import UNKNOWN, shape_of
+from .rules import UNKNOWN, merged, shape_of
 
 table(
     """
@@ -23,12 +23,33 @@ table(
     ApplyGradientDescent ApplyAdam ApplyMomentum ApplyRMSProp ApplyCenteredRMSProp ApplyAdagrad
         ApplyAdadelta ApplyFtrl ApplyFtrlV2 ApplyAdaMax ApplyProximalGradientDescent
         ApplyProximalAdagrad SparseApplyAdagrad SparseApplyFtrl SparseApplyMomentum
-        SparseApplyRMSProp ScatterUpdate ScatterAdd ScatterSub ScatterMul ScatterDiv CountUpTo
-        StridedSliceAssign TensorStridedSliceUpdate : x -> x
+        SparseApplyRMSProp CountUpTo StridedSliceAssign TensorStridedSliceUpdate : x -> x
     Switch RefSwitch : x () -> x x
     Enter RefEnter : x -> x if is_constant else ?
     """
 )
+
+
+_SCATTERING = " ".join(
+    f"{by}Scatter{way}"
+    for by in ("", "Resource")
+    for way in ("Update", "Add", "Sub", "Mul", "Div", "Min", "Max")
+)
+
+
+@shape_of(_SCATTERING)
+def _scatter(operation: Operation, given: list[Shape]) -> Shape | list[Shape]:
+    variable, at, values = given
+    whole = variable if operation.types else shape_behind(operation)
+    if whole is not None and at is not None and values != ():
+        merged(values, at + whole[1:])
+    return whole if operation.types else []
+
+
+@shape_of("AssignVariableOp AssignAddVariableOp AssignSubVariableOp")
+def _assign_behind(operation: Operation, given: list[Shape]) -> list[Shape]:
+    merged(shape_behind(operation), given[1])
+    return []
 
 
 @shape_of("ReadVariableOp")
