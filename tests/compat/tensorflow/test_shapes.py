@@ -157,7 +157,7 @@ ORIGINAL: list[tuple[str, tuple[Given, ...], Any]] = [
     (
         "UnsortedSegmentJoin",
         ((2, 3), (3,), None),
-        "Dimension 0 in both shapes must be equal, but are 2 and 3. Shapes are [2] and [3].",
+        "Dimensions must be equal, but are 2 and 3",
     ),
     (
         "Multinomial",

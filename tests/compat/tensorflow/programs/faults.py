@@ -148,6 +148,43 @@ def shapes_when_the_graph_is_built():
 
 
 @case
+def ranks_and_numbers_at_run_time():
+    x = tf.placeholder_with_default(tf.ones([2, 3]), None)
+    numbers = tf.placeholder(tf.int32, None)
+    image = tf.placeholder_with_default(tf.ones([2, 2, 1]), None)
+    tried = [
+        (lambda: tf.fill(numbers, 1.0), 2),
+        (lambda: tf.fill([2], x), 0),
+        (lambda: tf.random_normal(numbers), 2),
+        (lambda: tf.range(numbers, 5), [0, 1]),
+        (lambda: tf.linspace(0.0, 1.0, numbers), 0),
+        (lambda: tf.one_hot([1], numbers), [3, 2]),
+        (lambda: tf.reverse(x, numbers), 0),
+        (lambda: tf.tile(x, numbers), 2),
+        (lambda: tf.roll(x, [1], numbers), [2]),
+        (lambda: tf.invert_permutation(numbers), [[0]]),
+        (lambda: tf.dynamic_stitch([numbers], [tf.ones([2])]), [0, -1]),
+        (lambda: tf.dynamic_stitch([numbers], [tf.ones([3])]), [0, 1]),
+        (lambda: tf.image.resize_bilinear(image, numbers), [2, 2]),
+        (lambda: tf.image.resize_area(tf.ones([1, 2, 2, 1]), numbers), [[2, 2]]),
+        (lambda: tf.space_to_depth(image, 2), 0),
+        (lambda: tf.nn.lrn(x), 0),
+        (lambda: tf.nn.fused_batch_norm(x, tf.ones([3]), tf.ones([3])), 0),
+        (lambda: tf.cond(numbers > 0, lambda: 1, lambda: 2), [1, 2]),
+        (lambda: tf.while_loop(lambda i: numbers > 0, lambda i: i, [0]), [1, 2]),
+    ]
+    found = []
+    with tf.Session() as session:
+        for build, fed in tried:
+            try:
+                session.run(build(), {numbers: fed})
+                found.append("fine")
+            except tf.errors.InvalidArgumentError as error:
+                found.append(error.message.splitlines()[0].partition(" [[")[0])
+    return found
+
+
+@case
 def variables_without_a_value():
     v = tf.get_variable("v", [2])
     with tf.Session() as session:

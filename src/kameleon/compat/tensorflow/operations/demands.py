@@ -27,6 +27,9 @@ def demand(operation: Operation, values: list[Any]) -> None:
         InvalidArgumentError: (TensorFlow's) in its words.
     """
     function = DEMANDS.get(operation.type)
+    for place, rank, complaint in _RANKS.get(operation.type, ()):
+        if len(shape := values[place].shape) != rank:
+            _refuse(complaint.format(shape=shape_text(shape), rank=len(shape)))
     is_open = any(isinstance(value, Tensor) and None in value.shape for value in values)
     if function is not None and not is_open:
         function(operation, *values)
@@ -57,6 +60,44 @@ def _numbers(value: Any) -> list[int]:
     return [] if not isinstance(value, np.ndarray) else [int(each) for each in value.ravel()]
 
 
+# Ranks ------------------------------------------------------------------------------------------
+
+# By type: places of inputs, how many axes they have, and the complaint.
+_RANKED: dict[str, list[tuple[int, int, str]]] = {
+    "Reshape": [(1, 1, "sizes input must be 1-D, not {shape}")],
+    "Tile": [(1, 1, "Expected multiples to be 1-D, but got shape {shape}")],
+    "ReverseV2": [(1, 1, "'dims' must be 1-dimension, not {rank}")],
+    "InvertPermutation": [(0, 1, "invert_permutation expects a 1D vector.")],
+    "Fill": [
+        (0, 1, "dims must be a vector, got shape {shape}"),
+        (1, 0, "value must be a scalar, got shape {shape}"),
+    ],
+    "RandomUniform RandomUniformInt RandomStandardNormal TruncatedNormal": [
+        (0, 1, "shape must be a vector of {{int32,int64}}, got shape {shape}"),
+    ],
+    "OneHot": [(1, 0, "depth must be a scalar, but got: {shape}")],
+    **{
+        kind: [
+            (at, 0, f"{name} must be a scalar, not shape {{shape}}")
+            for at, name in enumerate(names)
+        ]
+        for kind, names in {
+            "Range": ("start", "limit", "delta"), "LinSpace": ("start", "stop", "num"),
+        }.items()
+    },
+    "LRN": [(0, 4, "in must be 4-dimensional")],
+    "SpaceToDepth DepthToSpace": [(0, 4, "Input rank should be 4 instead of {rank}")],
+    "FusedBatchNorm FusedBatchNormV2 FusedBatchNormV3": [
+        (0, 4, "input must be 4-dimensional{shape}"),
+    ],
+    "ResizeBilinear ResizeBicubic ResizeArea ResizeNearestNeighbor": [
+        (0, 4, "input must be 4-dimensional{shape}"),
+        (1, 1, "shape_t must be 1-dimensional{shape}"),
+    ],
+}  # fmt: skip
+_RANKS = {name: told for names, told in _RANKED.items() for name in names.split()}
+DEMANDS.update(dict.fromkeys(_RANKS, lambda operation, *values: None))
+
 # Axes and sizes ---------------------------------------------------------------------------------
 
 
@@ -79,11 +120,13 @@ _NUMBERS: dict[str, tuple[int, Callable[[int, int], bool], str]] = {
     "Cumsum Cumprod": (
         1, _is_axis, "ScanOp: Expected scan axis in the range [-{rank}, {rank}), but got {number}",
     ),
+    "Roll": (2, _is_axis, "axis {number} is out of range"),
     "ReverseV2": (1, _is_axis, "'axis'[{at}] = {number} is out of valid range [0, {last}"),
     "ExpandDims": (
         1, lambda number, rank: _is_axis(number, rank + 1),
         "Tried to expand dim index {number} for tensor with {rank} dimensions.",
     ),
+    "LinSpace": (2, lambda number, rank: number > 0, "Requires num > 0: {number}"),
     "Fill RandomUniform RandomStandardNormal TruncatedNormal": (
         0, _is_size, "Dimension {number} must be >= 0",
     ),
@@ -251,8 +294,6 @@ def _sparse_entropy(operation: Operation, logits: Any, labels: Any) -> None:
 
 @_on("Reshape")
 def _reshaped(operation: Operation, x: Any, sizes: Any) -> None:
-    if len(sizes.shape) != 1:
-        _refuse(f"sizes input must be 1-D, not {shape_text(sizes.shape)}")
     if _known(sizes) is None:
         return
     told, count = _numbers(sizes), int(np.prod(x.shape, dtype=np.int64))
@@ -270,7 +311,7 @@ def _reshaped(operation: Operation, x: Any, sizes: Any) -> None:
 @_on("Tile")
 def _tiled(operation: Operation, x: Any, times: Any) -> None:
     if times.shape != (len(x.shape),):
-        size = f"{len(x.shape)} but got length {times.shape[0] if times.shape else 0}"
+        size = f"{len(x.shape)} but got length {times.shape[0]}"
         _refuse(f"Expected multiples argument to be a vector of length {size}")
 
 

@@ -11,7 +11,7 @@ from kameleon.graph.primitives import movement as M
 from kameleon.graph.primitives.sizes import Size
 
 from ..failures import invalid
-from ..graph import Operation
+from ..graph import Operation, shape_text
 from .table import compiled_if, fold, pure
 from .values import (
     Kind,
@@ -70,9 +70,13 @@ def stitched(*values: Any) -> Array:
     rest = np.shape(parts[0])[np.ndim(places[0]) :]
     count = max((int(np.max(at)) + 1 for at in places if np.size(at)), default=0)
     found = np.zeros((count, *rest), np.asarray(parts[0]).dtype)
-    for at, part in zip(places, parts, strict=True):
+    for number, (at, part) in enumerate(zip(places, parts, strict=True)):
+        for bad in np.flatnonzero(np.ravel(at) < 0):
+            raise invalid(f"indices[{bad}] is out of range")
         if np.shape(part) != (*np.shape(at), *rest):
-            raise invalid(f"data[{np.shape(part)}] doesn't begin with indices[{np.shape(at)}]")
+            shapes = [shape_text(np.shape(each)) for each in (part, at)]
+            about = f"data[{number}].shape = {shapes[0]} does not start with"
+            raise invalid(f"{about} indices[{number}].shape = {shapes[1]}")
         found[np.ravel(at)] = np.reshape(part, (-1, *rest))
     return found
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from ..dtypes import HANDLES
 from ..failures import invalid
-from ..graph import Value
+from ..graph import Value, shape_text
 from ..operations import table
 from ..resources.waiting import Steps
 from ..variables import Reference, Store
@@ -183,7 +183,11 @@ class Run:
         if kind in MERGES:
             return self._merged(unit, values)
         if kind in SWITCHES:
-            way = bool(self._read(values[1]))
+            condition = self._read(values[1])
+            if shape := np.shape(condition):
+                about = "The second input must be a scalar, but it has shape"
+                raise table.located(invalid(f"{about} {shape_text(shape)}"), operation)
+            way = bool(condition)
             return {(operation, way): values[0], (operation, not way): DEAD}
         if kind == "LoopCond":
             return {(operation, 0): values[0]}

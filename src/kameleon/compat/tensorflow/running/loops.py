@@ -208,7 +208,9 @@ class _Repetition:
             if reference not in turn.assigned
         }
         if self._steps is None:
-            made = substitute([E.cast(reshape(tensor(test), ()), "bool"), *made], read)
+            if tensor(test).shape != ():
+                raise ApartError(self._loop.condition, "a condition that isn't a scalar")
+            made = substitute([E.cast(tensor(test), "bool"), *made], read)
             return while_over("tf.while_loop", states, made, carry, start)
         made = substitute([*made, *rows], read)
         slices = list(turn.sequences)

@@ -15,6 +15,7 @@ from .rules import (
     axis_of,
     merged,
     product,
+    same,
     shape_of,
     unknown,
     with_rank,
@@ -41,7 +42,8 @@ def starts_with(shape: Shape, first: Shape) -> None:
     """Check that a shape begins with another one."""
     if shape is not None and first is not None:
         at_least(shape, len(first))
-        merged(shape[: len(first)], first)
+        for size, other in zip(shape, first, strict=False):
+            same(size, other)
 
 
 # Looking up -------------------------------------------------------------------------------------
