@@ -6,6 +6,7 @@ import tempfile
 import numpy as np
 import tensorflow as tf
 from recording import case, main, raised
+from tensorflow.python.client.device_lib import list_local_devices
 from tensorflow.python.data.experimental.ops import distribute
 from tensorflow.python.data.ops.multi_device_iterator_ops import MultiDeviceIterator
 
@@ -168,6 +169,15 @@ def estimators():
         evaluated = estimator.evaluate(batches, steps=2)
         found += [evaluated, estimator.get_variable_value("y/kernel")]
     return found
+
+
+@case
+def names_of_devices():
+    with tf.Session() as session:
+        listed = [each.name for each in session.list_devices()]
+    return [
+        name for name in [*listed, *(d.name for d in list_local_devices())] if "XLA" not in name
+    ]
 
 
 if __name__ == "__main__":

@@ -137,7 +137,10 @@ def _describe_devices(session_config: Any = None) -> list[bytes]:
     kind = messages("device_attributes_pb2")
     name, device, size, number = _DEVICE
     made = kind.DeviceAttributes(
-        name=name, device_type=device, memory_limit=size, incarnation=number
+        name=name[name.index("/device") :],
+        device_type=device,
+        memory_limit=size,
+        incarnation=number,
     )
     return [made.SerializeToString()]
 
