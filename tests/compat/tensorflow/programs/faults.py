@@ -4,7 +4,7 @@ from functools import partial
 
 import numpy as np
 import tensorflow as tf
-from recording import case, main
+from recording import case, main, run
 
 
 def fault_of(run):
@@ -179,6 +179,27 @@ def ranks_and_numbers_at_run_time():
             try:
                 session.run(build(), {numbers: fed})
                 found.append("fine")
+            except tf.errors.InvalidArgumentError as error:
+                found.append(error.message.splitlines()[0].partition(" [[")[0])
+    return found
+
+
+@case
+def places_outside_of_variables():
+    fed, found = tf.placeholder(tf.int32, [1]), []
+    for resource in (False, True):
+        v = tf.get_variable(f"v{resource}", initializer=[1.0, 2.0], use_resource=resource)
+        changes = [
+            getattr(tf, "scatter_" + way)(v, [place], [1.0])
+            for way in ("update", "add", "sub", "mul", "div", "min", "max")
+            for place in (2, -1)
+        ]
+        changes += [getattr(tf, "scatter_" + way)(v, fed, [1.0]) for way in ("mul", "max")]
+        changes += [tf.scatter_nd_update(v, [[2]], [1.0]), tf.scatter_nd_add(v, [[-1]], [1.0])]
+        changes += [tf.tensor_scatter_update(v, [[2]], [1.0])]
+        for change in changes:
+            try:
+                found.append(str(run(change, {fed: [-1]})))
             except tf.errors.InvalidArgumentError as error:
                 found.append(error.message.splitlines()[0].partition(" [[")[0])
     return found

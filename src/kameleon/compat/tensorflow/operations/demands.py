@@ -410,7 +410,8 @@ def _strided(operation: Operation, x: Any, begin: Any, end: Any, strides: Any) -
 # Places -----------------------------------------------------------------------------------------
 
 
-def _demand_places(at: Any, size: int) -> None:
+def demand_places(at: Any, size: int) -> None:
+    """Refuse places outside of an axis of that size, where they're known."""
     known = _known(at)
     if known is None or not known.size or 0 <= known.min() <= known.max() < size:
         return
@@ -424,12 +425,18 @@ def _gathered(operation: Operation, x: Any, at: Any, axis: Any = None) -> None:
     about = "Expected axis in the range [-{rank}, {rank}), but got {number}"
     _demand_numbers(axes, len(x.shape), about)
     for along in axes:
-        _demand_places(at, x.shape[along])
+        demand_places(at, x.shape[along])
 
 
-@_on("ResourceScatterAdd ResourceScatterSub ResourceScatterUpdate ScatterAdd ScatterSub")
+@_on(
+    *(
+        f"{by}Scatter{way}"
+        for by in ("", "Resource")
+        for way in ("Update", "Add", "Sub", "Mul", "Div", "Min", "Max")
+    )
+)
 def _scattered(operation: Operation, x: Any, at: Any, rows: Any) -> None:
-    _demand_places(at, x.shape[0])
+    demand_places(at, x.shape[0])
 
 
 @_on("GatherNd ResourceGatherNd")
@@ -438,6 +445,14 @@ def _gathered_at(operation: Operation, x: Any, at: Any) -> None:
         sizes = f"{at.shape[-1]} vs. {len(x.shape)}"
         _refuse(f"index innermost dimension length must be <= params rank; saw: {sizes}")
     _demand_coordinates(at, x.shape, "param shape")
+
+
+@_on(
+    "TensorScatterUpdate TensorScatterAdd TensorScatterSub ScatterNdNonAliasingAdd",
+    *(f"{by}ScatterNd{way}" for by in ("", "Resource") for way in ("Update", "Add", "Sub")),
+)
+def _changed_at(operation: Operation, x: Any, at: Any, values: Any) -> None:
+    _demand_coordinates(at, x.shape, "shape")
 
 
 @_on("ScatterNd")

@@ -22,6 +22,7 @@ from ..graph import Operation
 from ..lowering import Lowering
 from ..tensors import dims
 from ..variables import Reference
+from .demands import demand_places
 from .elementwise import zero
 from .state import given_back
 from .table import PURE, effect, pure
@@ -143,7 +144,8 @@ def _by_numpy(how: str, rows: Any, at: Any, values: Any) -> list[Any]:
     found = np.array(rows)
     if how == "Div" and found.dtype.kind in "iu":
         functions["Div"] = np.floor_divide
-    functions[how].at(found, np.asarray(at), np.asarray(values))
+    demand_places(places := np.asarray(at), len(found))
+    functions[how].at(found, places, np.asarray(values))
     return [found]
 
 
