@@ -168,6 +168,14 @@ def ranks_and_numbers_at_run_time():
         (lambda: tf.image.resize_bilinear(image, numbers), [2, 2]),
         (lambda: tf.image.resize_area(tf.ones([1, 2, 2, 1]), numbers), [[2, 2]]),
         (lambda: tf.space_to_depth(image, 2), 0),
+        (
+            lambda: tf.image.crop_and_resize(
+                image[None], tf.pad(x, [[0, 0], [0, 1]]), numbers, [2, 2]
+            ),
+            [0],
+        ),
+        (lambda: tf.image.crop_and_resize(image[None], tf.ones([1, 4]), [0], numbers), [0, 2]),
+        (lambda: tf.matmul(x[0], tf.ones([3, 3])), 0),
         (lambda: tf.nn.lrn(x), 0),
         (lambda: tf.nn.fused_batch_norm(x, tf.ones([3]), tf.ones([3])), 0),
         (lambda: tf.cond(numbers > 0, lambda: 1, lambda: 2), [1, 2]),

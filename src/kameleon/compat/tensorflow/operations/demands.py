@@ -251,6 +251,9 @@ def _product(operation: Operation, a: Any, b: Any) -> None:
 @_on("BatchMatMul BatchMatMulV2")
 def _products(operation: Operation, a: Any, b: Any) -> None:
     x, y = (int(operation.attribute(name) or 0) for name in ("adj_x", "adj_y"))
+    for at, value in enumerate((a, b)):
+        if len(value.shape) < 2:
+            _refuse(f"In[{at}] ndims must be >= 2: {len(value.shape)}")
     try:
         np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
     except ValueError:
@@ -487,6 +490,14 @@ def _changed(operation: Operation, x: Any, value: Any) -> None:
     if x.shape != value.shape:
         shapes = _pair(x, value, " using a Tensor with shape ")
         _refuse(f"Cannot update variable with shape {shapes}, shapes must be equal.")
+
+
+@_on("CropAndResize")
+def _cropped(operation: Operation, x: Any, boxes: Any, which: Any, sizes: Any) -> None:
+    if which.shape != boxes.shape[:1]:
+        _refuse("box_index has incompatible shape")
+    if any(size <= 0 for size in _numbers(sizes)):
+        _refuse("crop dimensions must be positive")
 
 
 # Numbers ----------------------------------------------------------------------------------------

@@ -65,11 +65,11 @@ def _assert(holds: Any, *data: Any, summarize: int) -> None:
 
 
 @effect("CheckNumerics")
-def _demand_finite(lowering: Lowering, x: Any) -> Tensor:
+def _demand_finite(lowering: Lowering, x: Any, *, message: str) -> Tensor:
     value = tensor(lowering.value(x))
     finite = E.eq(E.sub(value, value), full_like(value, 0))
     lowering.demand(K.all(finite))  # whether anything takes the value or not
-    return check(value, finite, message="Tensor had NaN or Inf values")
+    return check(value, finite, message=f"{message} : Tensor had NaN or Inf values")
 
 
 @host("CheckNumerics")
