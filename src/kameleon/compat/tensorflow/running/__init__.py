@@ -12,4 +12,5 @@ regions   a region as one compiled function of K
 executor  runs a plan: values flow along edges, also around loops
 spans     what ran when, where it's asked
 session   plans by what is fetched and fed
+partial   runs in parts
 """
