@@ -336,5 +336,27 @@ def functions_of_the_backend():
     ]
 
 
+@case
+def averages_that_are_used_and_moved():
+    """Nothing says that they're read first."""
+    K.set_learning_phase(0)
+    seeded()
+    model = keras.Sequential(
+        [
+            layers.Conv2D(3, 3, input_shape=(6, 6, 2)),
+            layers.BatchNormalization(),
+            layers.Flatten(),
+            layers.Dense(4, activation="relu"),
+            layers.BatchNormalization(momentum=0.5),
+            layers.Dense(1),
+        ]
+    )
+    model.compile("sgd", "mse")
+    x, y = drawn(8, 6, 6, 2), drawn(8, 1)
+    before = model.evaluate(x, y, verbose=0)
+    found = [model.train_on_batch(x, y) for _ in range(3)]
+    return [before, found, *(model.layers[at].get_weights() for at in (1, 4))]
+
+
 if __name__ == "__main__":
     main()

@@ -180,9 +180,13 @@ class Needed:
 
     def order(self) -> None:
         """Find the elements that are needed, put each behind those that it waits for (but for what
-        closes a loop), and find where each runs."""
+        closes a loop), and find where each runs.
+
+        A variable is read before something computed is written to it, if nothing else says which
+        comes first, though the reading may have been made later: as in TensorFlow, where it's done
+        long before. (Keras, whose phase is set to 0, uses averages that it updates.)"""
         found = reached(map(self.of, self._roots), self._waits_for)
-        roots = sorted(found, key=lambda element: element.serial)
+        roots = sorted(found, key=lambda element: (not self._is_early(element), element.serial))
         self.elements = list(in_order(roots, self._before))
         self.frames, self.guards = {}, {}
         for element in self.elements:
@@ -190,6 +194,12 @@ class Needed:
 
     def _waits_for(self, element: Operation | Compound) -> Iterator[Operation | Compound]:
         return (self.of(source) for source, _ in self.sources(element))
+
+    def _is_early(self, element: Operation | Compound) -> bool:
+        """Whether an element is on a variable, and waits for nothing that waits itself."""
+        if isinstance(element, Compound) or not element.type.endswith("VariableOp"):
+            return False
+        return not any(any(self.sources(each)) for each in self._waits_for(element))
 
     def _before(self, element: Operation | Compound) -> Iterator[Operation | Compound]:
         for source, _ in self.sources(element):
