@@ -210,6 +210,18 @@ def places_outside_of_variables():
                 found.append(str(run(change, {fed: [-1]})))
             except tf.errors.InvalidArgumentError as error:
                 found.append(error.message.splitlines()[0].partition(" [[")[0])
+
+
+@case
+def placeholders_that_nothing_feeds():
+    found = []
+    with tf.Session() as session:
+        for kind, shape in ("float32", [None, 3]), ("double", []), ("string", None), ("half", [0]):
+            x = tf.identity(tf.placeholder(kind, shape))
+            try:
+                session.run(x)
+            except tf.errors.InvalidArgumentError as error:
+                found.append(error.message.split("\n")[0])
     return found
 
 

@@ -72,9 +72,9 @@ def _demand_types(operation: Operation, token: str, found: list[Any]) -> None:
 
 @host("Placeholder PlaceholderV2")
 def _not_fed(operation: Operation, *, dtype: Kind, shape: Any) -> NoReturn:
-    shown = "" if not shape else f" and shape {['?' if size < 0 else size for size in shape]}"
     about = f"You must feed a value for placeholder tensor '{operation.name}'"
-    raise invalid(f"{about} with dtype {dtype}{shown}")
+    about = f"{about} with dtype {shown(operation.types[0])}"
+    raise invalid(f"{about} and shape {shape_text(shape)}" if shape else about)
 
 
 # Stacks -----------------------------------------------------------------------------------------
