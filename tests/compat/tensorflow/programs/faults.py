@@ -5,6 +5,7 @@ from functools import partial
 import numpy as np
 import tensorflow as tf
 from recording import case, main, run
+from recording import case, main, raised
 
 
 def fault_of(run):
@@ -210,6 +211,18 @@ def places_outside_of_variables():
                 found.append(str(run(change, {fed: [-1]})))
             except tf.errors.InvalidArgumentError as error:
                 found.append(error.message.splitlines()[0].partition(" [[")[0])
+
+
+@case
+def sizes_while_a_graph_is_made():
+    x = tf.placeholder(tf.float32, [None, 3])
+    calls = [
+        partial(tf.reshape, x, [5, 2]),
+        partial(tf.transpose, x, [0, 1, 2]),
+        partial(tf.transpose, x, [0, 5]),
+        partial(tf.transpose, x, [[0, 1]]),
+    ]
+    return [raised(call)[1].partition(" for ")[0] for call in calls]
 
 
 @case

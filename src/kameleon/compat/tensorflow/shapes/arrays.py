@@ -89,7 +89,12 @@ def _reshape(operation: Operation, given: list[Shape]) -> Shape:
     sizes, shape = shape_told(operation, 1), given[0]
     if sizes is None:
         return None
-    if shape is None or UNKNOWN in shape:
+    if shape is None:
+        return sizes
+    if UNKNOWN in shape:
+        rest = product([size for size in shape if size >= 0])
+        if rest and shape.count(UNKNOWN) == 1 and UNKNOWN not in sizes:
+            divided(product(sizes), rest)
         return sizes
     total = product(shape)
     if sizes.count(UNKNOWN) == 1:
@@ -148,11 +153,13 @@ def _squeeze(operation: Operation, given: list[Shape]) -> Shape:
 @shape_of("Transpose ConjugateTranspose")
 def _transpose(operation: Operation, given: list[Shape]) -> Shape:
     order, shape = value_at(operation, 1), given[0]
+    (count,) = with_rank(given[1], 1)
+    if shape is not None:
+        exactly(count, len(shape))
     if order is None or shape is None:
         return unknown(rank_of(shape) if order is None else len(order))
-    with_rank(shape, len(order))
     for axis in order:
-        if axis >= len(shape):
+        if not -len(shape) <= axis < len(shape):
             about = f"perm dim {axis} is out of range of input rank {len(shape)}"
             raise ShapeMismatchError(about)
     return tuple(shape[int(axis)] for axis in order)
