@@ -337,6 +337,14 @@ def functions_of_the_backend():
 
 
 @case
+def models_of_another_graph():
+    model = keras.Sequential([layers.Dense(2, input_shape=(3,))])
+    model.predict(drawn(2, 3))
+    with tf.Graph().as_default(), tf.Session():
+        return raised(lambda: model.predict(drawn(2, 3)))
+
+
+@case
 def averages_that_are_used_and_moved():
     """Nothing says that they're read first."""
     K.set_learning_phase(0)

@@ -94,6 +94,9 @@ def _make_callable(session: Any, buffer: Any) -> Callable[..., list[Any]]:
 
     def value(text: str) -> Value:
         name, _, index = text.partition(":")
+        if name not in by_name:
+            about = "specified in either feed_devices or fetch_devices was not found in the Graph"
+            raise invalid(f"Tensor {text}, {about}")
         return by_name[name], int(index or 0)
 
     feeds = [value(text) for text in options.feed]
