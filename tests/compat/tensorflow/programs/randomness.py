@@ -123,5 +123,17 @@ def gamma_and_poisson():
         return [[x.tolist() for x in session.run(drawn + tensors)] for _ in range(2)]
 
 
+@case
+def classes_that_stand_for_all():
+    true, weights = [[0, 3]], [1.0, 2.0, 3.0, 4.0, 10.0]
+    kinds = [tf.nn.log_uniform_candidate_sampler, tf.nn.uniform_candidate_sampler]
+    drawn = [kind(true, 2, 4, *how, seed=9) for kind in kinds
+             for how in ((False, 1000), (True, 13), (True, 4))]  # fmt: skip
+    fixed = tf.nn.fixed_unigram_candidate_sampler
+    drawn += [fixed(true, 2, 9, False, 5, unigrams=weights, seed=9),
+              fixed(true, 2, 3, True, 6, "", 0.75, 1, unigrams=weights, seed=8)]  # fmt: skip
+    return twice(*[part for parts in drawn for part in parts])
+
+
 if __name__ == "__main__":
     main()

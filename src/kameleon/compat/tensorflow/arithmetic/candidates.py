@@ -1,12 +1,19 @@
-"""Classes that are drawn to stand for all others, and how often each is to be expected."""
+"""Classes that are drawn to stand for all others, as TensorFlow draws them, and how often each is
+to be expected.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import Any
 
 import numpy as np
+
+from ..resources.philox import Philox
+from .drawing import uniform as even
+from .drawing import wide
 
 Array = np.ndarray[Any, Any]
 
@@ -17,15 +24,15 @@ class Sampler:
 
     Attributes:
         chances: of an array of classes.
-        draw: so many classes, by a generator.
+        draw: a class for each of the pairs (count, 2) of numbers of 32 bits.
         count: how many classes there are.
     """
 
     chances: Callable[[Array], Array]
-    draw: Callable[[Any, int], Array]
+    draw: Callable[[Array], Array]
     count: int
 
-    def drawn(self, generator: Any, true: Array, number: int, unique: bool) -> list[Array]:
+    def drawn(self, numbers: Philox, true: Array, number: int, unique: bool) -> list[Array]:
         """Classes, and how often the true ones and they were to be expected.
 
         Raises:
@@ -33,21 +40,26 @@ class Sampler:
         """
         if unique and number > self.count:
             raise ValueError(f"{number} different classes can't be drawn of {self.count}")
-        tries, found = number, self.draw(generator, number)
-        if unique:
-            different: dict[int, None] = {}
-            tries = 0
-            while len(different) < number:
-                different[int(self.draw(generator, 1)[0])] = None
-                tries += 1
-            found = np.array(list(different))
+        found: list[int] = []
+        for tries, each in enumerate(self._all(numbers, number), 1):
+            if not unique or each not in found:
+                found.append(each)
+            if len(found) == number:
+                break
 
         def expected(classes: Array) -> Array:
             p = self.chances(np.asarray(classes, "float64"))
-            count = -np.expm1(tries * np.log1p(-p)) if unique else p * tries
-            return np.asarray(count, "float32")
+            times = p * tries if tries == number else -np.expm1(tries * np.log1p(-p))
+            return np.asarray(times, "float32")
 
-        return [np.asarray(found, "int64"), expected(true), expected(found)]
+        sampled = np.array(found, "int64")
+        return [sampled, expected(true), expected(sampled)]
+
+    def _all(self, numbers: Philox, number: int) -> Iterator[int]:
+        """Classes without end, some at a time."""
+        for start in count(0, number):
+            blocks = numbers.blocks(np.arange(start, start + number))
+            yield from self.draw(blocks.reshape(-1, 2)).tolist()
 
 
 def log_uniform(count: int) -> Sampler:
@@ -55,7 +67,7 @@ def log_uniform(count: int) -> Sampler:
     whole = np.log(count + 1.0)
     return Sampler(
         lambda c: (np.log(c + 2.0) - np.log(c + 1.0)) / whole,
-        lambda g, n: np.minimum(np.exp(g.random(n) * whole).astype("int64") - 1, count - 1),
+        lambda pairs: (np.exp(even(pairs, "float64")[:, 0] * whole).astype("int64") - 1) % count,
         count,
     )
 
@@ -63,7 +75,9 @@ def log_uniform(count: int) -> Sampler:
 def uniform(count: int) -> Sampler:
     """Classes of equal chances."""
     return Sampler(
-        lambda c: np.full(c.shape, 1.0 / count), lambda g, n: g.integers(0, count, n), count
+        lambda c: np.full(c.shape, 1.0 / count),
+        lambda pairs: wide(pairs)[:, 0] % np.uint64(count),
+        count,
     )
 
 
@@ -73,11 +87,31 @@ def unigrams(count: int, weights: Sequence[float], distortion: float, reserved: 
     Raises:
         ValueError: there are more or fewer weights than classes.
     """
-    powers = np.asarray(weights, "float64") ** distortion
-    p = np.concatenate([np.zeros(reserved), powers / powers.sum()])
+    powers = np.asarray(weights, "float32") ** np.float32(distortion)
+    p = np.concatenate([np.zeros(reserved), powers / powers.sum(dtype="float64")])
     if len(p) != count:
         raise ValueError(f"unigrams give {len(p)} classes, but range_max is {count}")
-    return Sampler(lambda c: p[c.astype("int64")], lambda g, n: g.choice(count, n, p=p), count)
+    shares, others = _shared(p * count)
+
+    def draw(pairs: Array) -> Array:
+        at = pairs[:, 1] % count
+        return np.where(even(pairs[:, :1], "float32")[:, 0] < shares[at], at, others[at])
+
+    return Sampler(lambda c: p[c.astype("int64")], draw, count)
+
+
+def _shared(p: Array) -> tuple[Array, Array]:
+    """Places of equal chances: which share of each is its own class's, and whose the rest is
+    (Walker's method of aliases); here the mean of the chances is 1.
+    """
+    p, others = p.copy(), np.arange(len(p))
+    few, many = ([*np.nonzero(side)[0]] for side in (p < 1, p >= 1))
+    while few and many:
+        low, high = few.pop(), many.pop()
+        others[low] = high
+        p[high] -= 1 - p[low]
+        (few if p[high] < 1 else many).append(high)
+    return p.astype("float32"), others
 
 
 def hits(true: Array, sampled: Array) -> tuple[Array, Array]:

@@ -52,7 +52,7 @@ def _known(dtype: str) -> Any:
     return dtype
 
 
-def _wide(blocks: Array) -> Array:
+def wide(blocks: Array) -> Array:
     """Pairs of numbers of 32 bits, low ones first, as numbers of 64."""
     found: Array = blocks[..., 1::2].astype(np.uint64) << np.uint64(32) | blocks[..., ::2]
     return found
@@ -95,7 +95,7 @@ def normal(blocks: Array, dtype: str) -> Array:
 def _integers(numbers: Philox, count: int, dtype: str, low: Any = None, high: Any = None) -> Array:
     is_wide = dtype in ("int64", "uint64")
     blocks = numbers.blocks(np.arange(-(-count // (2 if is_wide else 4))))
-    given = _wide(blocks) if is_wide else blocks
+    given = wide(blocks) if is_wide else blocks
     if low is None:
         return given.ravel()
     span = int(high) - int(low)

@@ -7,10 +7,11 @@ import numpy as np
 from ..arithmetic import candidates as C
 from ..graph import Operation
 from ..variables import Store
-from .boxes import generator_of
+from .drawing import reserved
 from .table import host
 
 Array = np.ndarray
+_RESERVED = 2048  # numbers that each class may take, drawn again and again
 
 
 def _sampler(operation: Operation) -> C.Sampler:
@@ -23,16 +24,16 @@ def _sampler(operation: Operation) -> C.Sampler:
     if file:
         with open(file, encoding="utf-8") as lines:
             weights = [float(line.rpartition(",")[2]) for line in lines if line.strip()]
-    reserved = operation.attribute("num_reserved_ids")
-    return C.unigrams(count, weights, operation.attribute("distortion"), reserved)
+    free = operation.attribute("num_reserved_ids")
+    return C.unigrams(count, weights, operation.attribute("distortion"), free)
 
 
 @host("LogUniformCandidateSampler UniformCandidateSampler FixedUnigramCandidateSampler")
 def _draw(
     store: Store, operation: Operation, true: Array, *, num_sampled: int, unique: bool
 ) -> list[Array]:
-    generator = generator_of(store, operation)
-    return _sampler(operation).drawn(generator, true, num_sampled, unique)
+    numbers = reserved(store, operation, _RESERVED * num_sampled)
+    return _sampler(operation).drawn(numbers, true, num_sampled, unique)
 
 
 @host("AllCandidateSampler")
