@@ -41,6 +41,15 @@ def loss_of_texts():
     return tf.reduce_mean(tf.concat(both, 2) ** 2)
 
 
+def sum_of_counted():
+    """Of two ways through seven steps, of which a number says how many count."""
+    ways = [tf.nn.rnn_cell.BasicRNNCell(3) for _ in range(2)]
+    steps, counted = tf.tile(x[:, None], [1, 7, 1]), tf.fill([tf.shape(x)[0]], n % 7 + 1)
+    with tf.variable_scope("counted"):
+        found, _ = tf.nn.bidirectional_dynamic_rnn(*ways, steps, counted, dtype=tf.float32)
+    return tf.reduce_sum(tf.concat(found, 2))
+
+
 def loss_of_writing():
     """Of writing texts, which attends to what was read."""
     words = tf.nn.embedding_lookup(tf.get_variable("more_words", [9, 4]), texts)
@@ -87,6 +96,7 @@ PROGRAMS = {
         tf.while_loop(lambda i, y: i < n, lambda i, y: (i + 1, y * 0.5), [0, x])[1],
         lambda i: {n: i, x: np.ones([2, 3])},
     ),
+    "counted": (step(sum_of_counted()), lambda i: {n: i, x: np.ones([2, 3])}),
     "texts": (step(loss_of_texts()), texts_of),
     "writing": (step(loss_of_writing()), lambda i: texts_of(1 + i % 4)),
 }

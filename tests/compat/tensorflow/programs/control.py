@@ -585,5 +585,23 @@ def elements_that_each_turn_takes():
     return [np.asarray(each).tolist() for each in found]
 
 
+@case
+def gradients_of_a_loop_in_a_branch():
+    x, lengths = tf.placeholder(tf.float32, [None, None, 2]), tf.placeholder(tf.int32, [None])
+    w = tf.get_variable("w", initializer=[[0.5, -1.0], [0.25, 2.0]])
+
+    def turns():
+        return tf.while_loop(
+            lambda i, y: i < tf.reduce_max(lengths),
+            lambda i, y: (i + 1, tf.tanh(tf.matmul(y, w) + x[:, i])),
+            [0, x[:, 0]],
+        )[1]
+
+    y = tf.cond(tf.equal(tf.shape(x)[1], 1), lambda: x[:, 0] * w[0], turns)
+    session, slopes = started(), tf.gradients(y, [x, w])
+    feeds = [{x: np.ones([2, n, 2]) * 0.3, lengths: [n - 1, n]} for n in (3, 1, 4)]
+    return [session.run([y, *slopes], each) for each in feeds]
+
+
 if __name__ == "__main__":
     main()

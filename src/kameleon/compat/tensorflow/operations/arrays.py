@@ -205,6 +205,11 @@ def _invert(operation: Operation, order: Node) -> Node:
     return E.cast(I.argsort(order, axis=0), result_type(operation))
 
 
+@fold("InvertPermutation")
+def _invert_known(order: Array) -> Array:
+    return np.argsort(order).astype(order.dtype)
+
+
 # Joining and cutting ----------------------------------------------------------------------------
 
 

@@ -17,9 +17,10 @@ from ..arithmetic.matrices import adjoint
 from ..dtypes import in_numpy
 from ..failures import invalid
 from ..graph import Operation
+from ..tensors import dims
 from .arrays import reshaped
 from .table import fold, pure
-from .values import result_type, sizes_of, tensor
+from .values import result_type, tensor
 
 Array = np.ndarray
 
@@ -91,7 +92,7 @@ def _product(
         indices = M.concatenate(parts, 1)
     if columns != right.shape[0]:
         raise invalid(f"Cannot multiply A and B because inner dimension does not match: {columns}")
-    inside = E.lt(indices, M.broadcast_to(tensor(np.array([rows, columns])), sizes_of(indices)))
+    inside = E.lt(indices, M.broadcast_to(tensor(np.array([rows, columns])), dims(indices)))
     indices = check(indices, inside, message="an index of a sparse matrix is out of bounds")
     return sparse_dense_dot(indices, values, right, rows)
 

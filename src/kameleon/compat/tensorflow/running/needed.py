@@ -21,6 +21,7 @@ ENTERS = frozenset({"Enter", "RefEnter"})
 EXITS = frozenset({"Exit", "RefExit"})
 TURNS = frozenset({"NextIteration", "RefNextIteration"})
 DIRECTING = SWITCHES | MERGES | ENTERS | EXITS | TURNS | {"LoopCond", "ControlTrigger"}
+PASSING = SWITCHES | {"Identity"}  # what a condition is handed on by
 
 CONTROL = -1  # the number of the output that stands for "it has run"
 
@@ -241,15 +242,21 @@ class Needed:
         elif source.type in EXITS:
             frame, guard = frame[:-1], self._outside[source]
         elif source.type in SWITCHES and index != CONTROL:
-            guard = guard | {(self.condition(source.inputs[1]), index)}
+            if not self.is_decided(source):
+                guard = guard | {(self.condition(source.inputs[1]), index)}
         return frame, guard
 
-    def condition(self, value: Value) -> Value:
+    def condition(self, value: Value, passing: frozenset[str] = PASSING) -> Value:
         """What decides: where it's handed on, or into branches, what it was before."""
-        passing = SWITCHES | {"Identity"}
         while value[0].type in passing and not self.is_fed(value[0]):
             value = value[0].inputs[0]
         return value
+
+    def is_decided(self, switch: Operation) -> bool:
+        """Whether a switch in a loop asks again what the loop itself is behind: a gradient takes
+        so what a loop in a branch has kept."""
+        condition = self.condition(switch.inputs[1], PASSING | ENTERS)
+        return any(condition == each for each, _ in self.guards[switch])
 
     def _is_turn(self, condition: Operation, frame: Frame) -> bool:
         return condition.type == "LoopCond" and self.frames.get(self.of(condition)) == frame
