@@ -135,5 +135,44 @@ def classes_that_stand_for_all():
     return twice(*[part for parts in drawn for part in parts])
 
 
+@case
+def parts_of_pictures():
+    boxes = [[[0.0, 0.0, 0.5, 0.5], [0.3, 0.6, 0.9, 1.0]]]
+    kinds = [([12, 10, 3], [0.75, 1.33], [0.05, 1.0], 0.1),
+             ([33, 47, 3], [0.5, 2.0], [0.3, 0.9], 0.5),
+             ([8, 60, 3], [0.75, 1.33], [0.01, 1.0], 0.0),
+             ([20, 20, 1], [1.0, 1.0], [0.99, 1.0], 0.3)]  # fmt: skip
+    parts = [
+        tf.image.sample_distorted_bounding_box(
+            size, boxes, seed=4, min_object_covered=least, aspect_ratio_range=ratios,
+            area_range=areas, max_attempts=20,
+        )
+        for size, ratios, areas, least in kinds
+    ]  # fmt: skip
+    session = started()
+    return [session.run([list(part) for part in parts]) for _ in range(6)]
+
+
+@case
+def functions_of_datasets():
+    """Each begins anew with an iterator, and goes on where its dataset is repeated."""
+
+    def drawn(x):
+        return tf.random_uniform([], seed=3) + tf.random_normal([], seed=4)
+
+    few = tf.data.Dataset.range(2)
+    whole = few.map(drawn)
+    many = tf.data.Dataset.range(9)
+    made = [whole.repeat(), few.repeat().map(drawn), many.flat_map(lambda x: whole)]
+    made += [few.repeat().map(drawn).map(lambda x: x + drawn(x)), whole.cache().repeat()]
+    iterators = [each.make_initializable_iterator() for each in made]
+    rows, beside, found = [each.get_next() for each in iterators], drawn(0), []
+    session = started()
+    for _ in range(2):
+        session.run([each.initializer for each in iterators])
+        found += [session.run([rows, beside]) for _ in range(3)]
+    return found
+
+
 if __name__ == "__main__":
     main()

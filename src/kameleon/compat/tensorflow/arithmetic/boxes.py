@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from typing import Any
 
 import numpy as np
+
+from ..resources.philox import Philox
+from .drawing import uniform
 
 Array = np.ndarray[Any, Any]
 
@@ -189,33 +192,43 @@ def drawn(images: Array, boxes: Array, colours: Array) -> Array:
 
 
 def part_at_random(
-    size: Array, boxes: Array, drawn: Array, covered: float, ratios: Array, areas: Array
-) -> tuple[Array, Array, Array]:
+    size: Array, boxes: Array, numbers: Philox, attempts: int, covered: float,
+    ratios: Sequence[float], areas: Sequence[float],
+) -> tuple[Array, Array, Array]:  # fmt: skip
     """Begin and size of a part of an image, and the part as a box.
 
     Args:
         size: rows, columns, channels.
         boxes: (boxes, 4), one of which it must cover by some share.
-        drawn: (attempts, 4): numbers from 0 to 1.
+        numbers: what it's drawn by.
+        attempts: so many; the first one that fits counts, the whole image, where none does.
         ratios: the least and the largest width over height.
         areas: the least and the largest share of the image.
-
-    The first attempt that fits counts; the whole image, where none does.
     """
     rows, columns = int(size[0]), int(size[1])
     scale = np.array([rows, columns, rows, columns], float)
-    pixels = boxes.reshape(-1, 4) * scale
+    pixels = (boxes.reshape(-1, 4) * scale.astype("float32")).astype(int)
+    least, most = (np.float32(share) * np.float32(rows * columns) for share in areas)
+    low, high = map(np.float32, ratios)
     found = (0, 0, rows, columns)
-    for u in drawn:
-        ratio = ratios[0] + u[0] * (ratios[1] - ratios[0])
-        least, most = (np.sqrt(share * rows * columns / ratio) for share in areas)
-        most = min(most, rows, columns / ratio)
-        height = round(min(least, most) + u[1] * max(most - least, 0))
-        width = round(height * ratio)
-        share = height * width / (rows * columns)
-        if not (0 < height <= rows and 0 < width <= columns and areas[0] <= share <= areas[1]):
+    for _ in range(attempts):
+        ratio = uniform(np.array([numbers.next()], np.uint32), "float32")[0] * (high - low) + low
+        height, tallest = (round(float(np.sqrt(area / ratio))) for area in (least, most))
+        if round(float(tallest * ratio)) > columns:
+            tallest = int((columns + 0.5) / ratio)
+        tallest = min(tallest, rows)
+        height = min(height, tallest)
+        if height < tallest:
+            height += numbers.next() % (tallest - height + 1)
+        height += bool(height * round(float(height * ratio)) < least)
+        height -= bool(height * round(float(height * ratio)) > most)
+        width = round(float(height * ratio))
+        if not (0 < height <= rows and 0 < width <= columns and least <= height * width <= most):
             continue
-        top, left = (int(n) for n in (u[2] * (rows - height + 1), u[3] * (columns - width + 1)))
+        top, left = (
+            numbers.next() % (all_of - part) if part < all_of else 0
+            for all_of, part in ((rows, height), (columns, width))
+        )
         part = (top, left, top + height, left + width)
         if _covers(part, pixels, covered):
             found = part

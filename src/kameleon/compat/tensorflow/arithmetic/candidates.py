@@ -41,9 +41,13 @@ class Sampler:
         if unique and number > self.count:
             raise ValueError(f"{number} different classes can't be drawn of {self.count}")
         found: list[int] = []
-        for tries, each in enumerate(self._all(numbers, number), 1):
-            if not unique or each not in found:
+        met: set[int] = set()
+        tries = 0
+        for each in self._all(numbers, number):
+            tries += 1
+            if not unique or each not in met:
                 found.append(each)
+                met.add(each)
             if len(found) == number:
                 break
 

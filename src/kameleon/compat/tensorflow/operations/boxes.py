@@ -10,6 +10,7 @@ from ..arithmetic import boxes as B
 from ..failures import invalid
 from ..graph import Operation
 from ..variables import Store
+from .drawing import reserved
 from .table import fold, host
 from .values import result_type
 
@@ -72,17 +73,9 @@ def _part(
     covered = operation.attribute("min_object_covered") if least is None else float(least)
     if not boxes.size and not use_image_if_no_bounding_boxes:
         raise invalid("No bounding boxes provided as input.")
-    drawn = generator_of(store, operation).random((max_attempts, 4))
-    whole, kinds = size.astype(result_type(operation)), (aspect_ratio_range, area_range)
-    ratios, areas = (np.array(pair, float) for pair in kinds)
-    return list(B.part_at_random(whole, boxes.reshape(-1, 4), drawn, covered, ratios, areas))
-
-
-def generator_of(store: Store, operation: Operation) -> Any:
-    """An operation's own source of random numbers: by its seeds, or the system's."""
-    key = ("generator", operation.name)
-    if key not in store.resources:
-        seeds = [operation.attribute(name) or 0 for name in ("seed", "seed2")]
-        known = [seed % 2**32 for seed in seeds] if any(seeds) else None
-        store.resources[key] = np.random.default_rng(known)
-    return store.resources[key]
+    numbers, whole = (
+        reserved(store, operation, 4 * max_attempts),
+        size.astype(result_type(operation)),
+    )
+    kinds = covered, aspect_ratio_range, area_range
+    return list(B.part_at_random(whole, boxes.reshape(-1, 4), numbers, max_attempts, *kinds))

@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Callable
 from functools import partial
+from threading import local
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,6 @@ from ..graph import Operation
 from ..lowering import Lowering
 from ..resources.philox import Philox
 from ..variables import Reference, Store
-from .boxes import generator_of
 from .table import effect, host
 from .values import Kind, integers, result_type, sizes_in, tensor
 
@@ -33,6 +33,17 @@ _BY_ENGINE: dict[str, Callable[..., Any]] = {
     "Normal": K.random_normal,
     "TruncatedNormal": K.truncated_normal,
 }
+
+
+class _Iteration(local):
+    """What the functions of a dataset draw from, while an iterator asks for its next element. (No
+    context variable: engines compute in contexts of their own.)
+    """
+
+    drawn: dict[Any, Any] | None = None
+
+
+ITERATION = _Iteration()
 
 
 def _kind(operation: Operation) -> str:
@@ -49,13 +60,16 @@ def sizes_told(value: Any) -> tuple[int, ...]:
 
 
 def reserved(store: Store, operation: Operation, count: int) -> Philox:
-    """The next numbers of an operation, so many, which aren't given again."""
+    """The next numbers of an operation, so many, which aren't given again. Those of an iteration
+    over a dataset begin anew with it, in each of its functions.
+    """
     with store.waiting.changed:
-        key = ("numbers", operation.name)
-        if key not in store.resources:
-            seeds = operation.attribute("seed"), operation.attribute("seed2")
-            store.resources[key] = Philox(*seeds)
-        numbers: Philox = store.resources[key]
+        kept, key = ITERATION.drawn, (operation.graph, operation.name)
+        if kept is None:
+            kept, key = store.resources, ("numbers", operation.name)
+        if key not in kept:
+            kept[key] = Philox(operation.attribute("seed"), operation.attribute("seed2"))
+        numbers: Philox = kept[key]
         return numbers.reserved(count)
 
 
@@ -191,6 +205,16 @@ def _by_rejection(store: Store, operation: Operation, sizes: Any, given: Array) 
     return found.astype(result_type(operation))
 
 
+def _generator_of(store: Store, operation: Operation) -> Any:
+    """An operation's own source of random numbers: by its seeds, or the system's."""
+    key = ("generator", operation.name)
+    if key not in store.resources:
+        seeds = [operation.attribute(name) or 0 for name in ("seed", "seed2")]
+        known = [seed % 2**32 for seed in seeds] if any(seeds) else None
+        store.resources[key] = np.random.default_rng(known)
+    return store.resources[key]
+
+
 @host("ParameterizedTruncatedNormal")
 def _bounded(store: Store, operation: Operation, sizes: Any, *told: Any) -> Array:
     """Normal numbers between bounds, which belong to rows of the result."""
@@ -198,7 +222,7 @@ def _bounded(store: Store, operation: Operation, sizes: Any, *told: Any) -> Arra
     mean, deviation, low, high = (
         np.reshape(value, (-1, *[1] * (len(shape) - 1))).astype(np.float64) for value in told
     )
-    generator, found = generator_of(store, operation), np.full(shape, np.nan)
+    generator, found = _generator_of(store, operation), np.full(shape, np.nan)
     wide = np.minimum(high - mean, mean - low) > deviation
     far = np.maximum(np.maximum(low - mean, mean - high), 0)
     while np.isnan(found).any():

@@ -17,6 +17,7 @@ from ..resources.base import Resource
 from ..shapes.rules import may_be_same
 from ..variables import Store
 from .datasets.base import Dataset, Element
+from .drawing import ITERATION
 from .keeping import keeps, on_handles
 from .optionals import Optional
 from .table import host
@@ -48,6 +49,7 @@ class Iterator(Resource):
         demand_types(self.types, dataset.types)
         with self._lock:
             self._dataset, self._following, self.place = dataset, iter(dataset), 0
+            self._drawn: dict[Any, Any] = {}
 
     def next(self) -> Element | None:
         """The next element; None at the end."""
@@ -59,7 +61,11 @@ class Iterator(Resource):
                     " next element."
                 )
                 raise failure("FAILED_PRECONDITION", message)
-            found: Element | None = next(self._following, None)
+            before, ITERATION.drawn = ITERATION.drawn, self._drawn
+            try:
+                found: Element | None = next(self._following, None)
+            finally:
+                ITERATION.drawn = before
             self.place += found is not None
             return found
 

@@ -241,9 +241,8 @@ class Needed:
             frame = (*frame, source.attribute("frame_name"))
         elif source.type in EXITS:
             frame, guard = frame[:-1], self._outside[source]
-        elif source.type in SWITCHES and index != CONTROL:
-            if not self.is_decided(source):
-                guard = guard | {(self.condition(source.inputs[1]), index)}
+        elif source.type in SWITCHES and index != CONTROL and not self.is_decided(source):
+            guard = guard | {(self.condition(source.inputs[1]), index)}
         return frame, guard
 
     def condition(self, value: Value, passing: frozenset[str] = PASSING) -> Value:
