@@ -95,5 +95,13 @@ def validation_and_callbacks():
     return [values, seen, model.evaluate(data, verbose=0), model.predict(data)]
 
 
+@case
+def orders_and_numbers_begin_anew_with_each_loop():
+    rows = tf.data.Dataset.range(8).shuffle(8, seed=5)
+    drawn = tf.data.Dataset.range(3).map(lambda x: tf.random_uniform([], seed=3))
+    made = [rows, rows.batch(4).repeat(2), rows.repeat(2), drawn, drawn.repeat(2)]
+    return [[list(each) for _ in range(2)] for each in made]
+
+
 if __name__ == "__main__":
     main()

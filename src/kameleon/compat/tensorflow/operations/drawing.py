@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from threading import local
 from typing import Any
@@ -44,6 +45,16 @@ class _Iteration(local):
 
 
 ITERATION = _Iteration()
+
+
+@contextmanager
+def iterating(drawn: dict[Any, Any]) -> Iterator[None]:
+    """A block in which the functions of a dataset draw from this."""
+    before, ITERATION.drawn = ITERATION.drawn, drawn
+    try:
+        yield
+    finally:
+        ITERATION.drawn = before
 
 
 def _kind(operation: Operation) -> str:

@@ -17,7 +17,7 @@ from ..resources.base import Resource
 from ..shapes.rules import may_be_same
 from ..variables import Store
 from .datasets.base import Dataset, Element
-from .drawing import ITERATION
+from .drawing import iterating
 from .keeping import keeps, on_handles
 from .optionals import Optional
 from .table import host
@@ -48,8 +48,9 @@ class Iterator(Resource):
         """From now on, give the elements of a dataset."""
         demand_types(self.types, dataset.types)
         with self._lock:
-            self._dataset, self._following, self.place = dataset, iter(dataset), 0
-            self._drawn: dict[Any, Any] = {}
+            self._dataset, self.place, self._drawn = dataset, 0, dict[Any, Any]()
+            with iterating(self._drawn):
+                self._following = iter(dataset)
 
     def next(self) -> Element | None:
         """The next element; None at the end."""
@@ -61,11 +62,8 @@ class Iterator(Resource):
                     " next element."
                 )
                 raise failure("FAILED_PRECONDITION", message)
-            before, ITERATION.drawn = ITERATION.drawn, self._drawn
-            try:
+            with iterating(self._drawn):
                 found: Element | None = next(self._following, None)
-            finally:
-                ITERATION.drawn = before
             self.place += found is not None
             return found
 

@@ -12,6 +12,7 @@ from typing import Any
 from ...failures import invalid
 from ...formats import bundles
 from ...resources.philox import Philox
+from ..drawing import ITERATION
 from ..values import text
 from .base import ENDLESS, Chain, Dataset, Element, array, dataset
 
@@ -100,7 +101,9 @@ def _shuffling(source: Dataset, size: int, numbers: Philox, count: int) -> Itera
 def _shuffled(
     source: Dataset, size: int, seed: int, second: int, reshuffle_each_iteration: bool
 ) -> Dataset:
-    """The elements in a random order: any of so many is next; another one in each iteration."""
+    """The elements in a random order: any of so many is next; another one in each iteration of what
+    an iterator asks for, from the same one on with each iterator.
+    """
     if size <= 0:
         raise invalid("buffer_size must be greater than zero.")
     seeds, anew = Philox(seed, second), reshuffle_each_iteration
@@ -108,7 +111,9 @@ def _shuffled(
         seed, second = seeds.next(), seeds.next()
 
     def begin() -> Iterator[Element]:
-        told = (seeds.next(), seeds.next()) if anew else (seed, second)
+        drawn = ITERATION.drawn
+        numbers = seeds if drawn is None else drawn.setdefault(made, Philox(seed, second))
+        told = (numbers.next(), numbers.next()) if anew else (seed, second)
         return _shuffling(source, size, Philox(*told), 1)
 
     made = Dataset(begin, source.size)
