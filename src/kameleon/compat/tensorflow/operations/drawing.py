@@ -75,9 +75,10 @@ def reserved(store: Store, operation: Operation, count: int) -> Philox:
     over a dataset begin anew with it, in each of its functions.
     """
     with store.waiting.changed:
-        kept, key = ITERATION.drawn, (operation.graph, operation.name)
-        if kept is None:
-            kept, key = store.resources, ("numbers", operation.name)
+        kept: dict[Any, Any] = store.resources
+        key: tuple[Any, str] = ("numbers", operation.name)
+        if ITERATION.drawn is not None:
+            kept, key = ITERATION.drawn, (operation.graph, operation.name)
         if key not in kept:
             kept[key] = Philox(operation.attribute("seed"), operation.attribute("seed2"))
         numbers: Philox = kept[key]
