@@ -372,5 +372,12 @@ def runs_in_parts():
     ]
 
 
+@case
+def bits_of_a_number():
+    x = tf.placeholder_with_default(1.0, [])
+    kinds = [tf.int32, tf.uint8]
+    return told([tf.bitcast(each, kind) for each in (1.0, x) for kind in kinds])
+
+
 if __name__ == "__main__":
     main()

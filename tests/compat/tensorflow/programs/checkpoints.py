@@ -6,6 +6,7 @@ import tempfile
 import numpy as np
 import tensorflow as tf
 from recording import case, main, started
+from tensorflow.python.framework import meta_graph
 
 FOLDER = tempfile.mkdtemp()
 
@@ -332,6 +333,17 @@ def a_saved_model():
         fetches = {name: told.outputs[name].name for name in told.outputs}
         values = other.run(fetches, {told.inputs["x"].name: [[1.0, 1.0]]})
     return [values, tf.saved_model.maybe_saved_model_directory(folder), sorted(os.listdir(folder))]
+
+
+@case
+def a_part_of_a_graph_that_was_read():
+    tf.identity(tf.constant([1.0, 2.0]) * 2.0, name="y")
+    told = tf.train.export_meta_graph()
+    with tf.Graph().as_default(), tf.Session() as session:
+        tf.train.import_meta_graph(told, import_scope="read")
+        part = meta_graph.export_scoped_meta_graph(export_scope="read")[0]
+        names = sorted(node.name for node in part.graph_def.node)
+        return [session.run("read/y:0"), names]
 
 
 @case

@@ -274,6 +274,7 @@ def _started(graph: Graph, node: Any, prefix: str, nodes: dict[str, Any]) -> Ope
     operation = Operation(graph, node.op, name)
     operation.device = node.device
     operation.attributes.update(node.attr)
+    operation.attributes.pop("_output_shapes", None)  # that was said of another graph's operation
     if prefix and "_class" in node.attr:
         made = type(node.attr["_class"])()
         made.list.s.extend(_prefixed(text, prefix, nodes) for text in node.attr["_class"].list.s)

@@ -406,7 +406,7 @@ def _bitcast(operation: Operation, x: Node) -> Any:
 
 @fold("Bitcast")
 def _bits(operation: Operation, x: np.ndarray) -> np.ndarray:
-    kind, known = np.dtype(held(result_type(operation))), np.ascontiguousarray(x)
+    kind, known = np.dtype(held(result_type(operation))), np.asarray(x, order="C")
     if known.itemsize == kind.itemsize:
         return known.view(kind)
     is_wider = kind.itemsize > known.itemsize
