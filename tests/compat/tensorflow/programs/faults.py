@@ -4,8 +4,7 @@ from functools import partial
 
 import numpy as np
 import tensorflow as tf
-from recording import case, main, run
-from recording import case, main, raised
+from recording import case, main, raised, run
 
 
 def fault_of(run):
@@ -211,6 +210,7 @@ def places_outside_of_variables():
                 found.append(str(run(change, {fed: [-1]})))
             except tf.errors.InvalidArgumentError as error:
                 found.append(error.message.splitlines()[0].partition(" [[")[0])
+    return found
 
 
 @case
