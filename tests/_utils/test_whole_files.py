@@ -220,6 +220,6 @@ def test_no_other_module_opens_files_for_writing() -> None:
         "kameleon/compat/tensorflow/capi/files.py": [
             'open(path, "ab" if "a" in mode else "wb"',
         ],
-        "kameleon/compat/tensorflow/operations/files.py": ['open(path, "wb"'],
+        "kameleon/compat/tensorflow/operations/files.py": ['open(place, "wb"'],
         "kameleon/cli/run.py": ["mkdtemp"],  # where files of other processes are kept aside
     }

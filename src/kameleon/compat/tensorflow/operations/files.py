@@ -41,8 +41,9 @@ def _read(path: str) -> np.ndarray:
 @host("WriteFile")
 def _write(path: str, data: Texts) -> None:
     with reported(path):
-        make_folders(os.path.dirname(path_of(path)))
-        with open(path_of(path), "wb") as file:
+        place = path_of(path)
+        make_folders(os.path.dirname(place))
+        with open(place, "wb") as file:
             file.write(data.item())
 
 
