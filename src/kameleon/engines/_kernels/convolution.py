@@ -166,14 +166,19 @@ def conv_kernel(
     """
     channels, filters = x.shape[-1], g.shape[-1]
     rows = prod(window) * channels
-    total: Array = zeros((rows, filters), x.dtype)
-    if g.size and total.size:
-        made = None
-        row = rows * x.itemsize
-        for s in _strips(x.shape, g.shape[1:-1], window, strides, padding, dilation, row):
-            seen = patches(x[s.items, s.cells], window, strides, s.padding, dilation)
-            part = g[s.items, s.windows].reshape(-1, filters)
-            made = np.matmul(seen.reshape(-1, rows).T, part, out=made)
-            total += made
-            give(seen)
+    total = empty((rows, filters), x.dtype)
+    if g.size == 0 or total.size == 0:
+        total.fill(0)
+        return total.reshape(*window, channels, filters)
+    row, more = rows * x.itemsize, None
+    strips = _strips(x.shape, g.shape[1:-1], window, strides, padding, dilation, row)
+    for number, s in enumerate(strips):
+        seen = patches(x[s.items, s.cells], window, strides, s.padding, dilation)
+        part = g[s.items, s.windows].reshape(-1, filters)
+        if number:
+            more = np.matmul(seen.reshape(-1, rows).T, part, out=more)
+            total += more
+        else:
+            np.matmul(seen.reshape(-1, rows).T, part, out=total)
+        give(seen)
     return total.reshape(*window, channels, filters)

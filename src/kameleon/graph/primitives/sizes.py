@@ -335,12 +335,13 @@ def as_node(size: Size) -> Node:
     return size if isinstance(size, Node) else constant(size, INT32)
 
 
-def plus(size: Size, number: int) -> Size:
-    """A size plus a number."""
-
+def plus(size: Size, other: Size) -> Size:
+    """The sum of two sizes."""
     if isinstance(size, int):
-        return size + number
-    return add(size, constant(number, size.dtype)) if number else size
+        return size + other if isinstance(other, int) else plus(other, size)
+    if isinstance(other, int):
+        return add(size, constant(other, size.dtype)) if other else size
+    return add(size, other)
 
 
 def minus(size: Size, other: Size) -> Size:

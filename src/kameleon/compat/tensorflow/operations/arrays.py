@@ -14,7 +14,14 @@ from kameleon.graph.primitives import elementwise as E
 from kameleon.graph.primitives import indexing as I
 from kameleon.graph.primitives import movement as M
 from kameleon.graph.primitives.filling import full_like
-from kameleon.graph.primitives.sizes import Size, are_one_size, as_node, size_of, sizes_product
+from kameleon.graph.primitives.sizes import (
+    Size,
+    are_one_size,
+    as_node,
+    plus,
+    size_of,
+    sizes_product,
+)
 
 from ..graph import Operation
 from ..shapes.known import constant, reduction_axes
@@ -274,7 +281,7 @@ def _slice(x: Any, begin: Any, sizes: Any) -> Any:
         size = x.shape[axis]
         if not (isinstance(start, int) and isinstance(n, int)):
             if start != 0 or not are_one_size(n, size_of(x, axis)):
-                places = E.add(E.cast(M.iota([n]), "int32"), M.broadcast_to(as_node(start), [n]))
+                places = E.add(M.iota([n]), M.broadcast_to(as_node(start), [n]))
                 x = I.gather(x, places, axis)
             windows.append((None, None, 1))
             continue
@@ -370,10 +377,9 @@ def _offsets(axis: int, *shapes: Any) -> list[Any]:
     found: list[Any] = []
     start: Size = 0
     for sizes in map(sizes_in, shapes):
-        at, size = axis % len(sizes), sizes[axis]
+        at = axis % len(sizes)
         found.append(vector_of([start if i == at else 0 for i in range(len(sizes))], "int32"))
-        known = isinstance(start, int) and isinstance(size, int)
-        start = start + size if known else E.add(as_node(start), as_node(size))
+        start = plus(start, sizes[at])
     return found
 
 

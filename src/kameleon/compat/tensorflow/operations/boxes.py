@@ -73,9 +73,6 @@ def _part(
     covered = operation.attribute("min_object_covered") if least is None else float(least)
     if not boxes.size and not use_image_if_no_bounding_boxes:
         raise invalid("No bounding boxes provided as input.")
-    numbers, whole = (
-        reserved(store, operation, 4 * max_attempts),
-        size.astype(result_type(operation)),
-    )
-    kinds = covered, aspect_ratio_range, area_range
+    numbers = reserved(store, operation, 4 * max_attempts)
+    whole, kinds = size.astype(result_type(operation)), (covered, aspect_ratio_range, area_range)
     return list(B.part_at_random(whole, boxes.reshape(-1, 4), numbers, max_attempts, *kinds))

@@ -40,6 +40,7 @@ from .sizes import FEW, MOST, Key, Numbers, Sizes, is_open, kind_of, known_part,
 
 T = TypeVar("T")
 Place = tuple[int, int | None]  # of an input, and of a number in it
+DIFFER = Hints(differ=True)
 # So many compiled functions a region keeps, and of so many kinds of keys which sizes differ.
 KEPT = 32
 
@@ -203,9 +204,6 @@ def _without_sizes(
         except Exception:  # whatever it is: what is compiled for these sizes does without, or tells
             sizes.are_needed = True
     return found
-
-
-DIFFER = Hints(differ=True)
 
 
 def _known_for(region: _Region, error: NeedsValueError) -> Hints | None:
