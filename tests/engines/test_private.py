@@ -86,6 +86,8 @@ def test_libraries_behave_as_known(private: Private) -> None:
         pytest.skip("there is no compiler")
     if "64-bit" in private.name and not hasattr(sys.modules["jax"], "enable_x64"):
         pytest.skip("JAX before 0.8 has no such switch")
+    if "trace" in private.name and not hasattr(sys.modules["jax"], "enable_x64"):
+        pytest.skip("JAX before 0.8 keeps them in other places")
     assert private.holds
 
 

@@ -41,19 +41,35 @@ def _element(node: Node, index: int, depth: int) -> Found:
         return None
     if node.primitive is CONSTANT:
         return int(node.attrs["value"].array.flat[index])
-    if name in SAME:
-        return _element(node.operands[0], index, depth - 1)
-    if name == "broadcast_to":
-        single = node.operands[0].shape in ((), (1,))
-        return _element(node.operands[0], 0 if single else index, depth - 1)
     if name == "neg":
         value = _element(node.operands[0], index, depth - 1)
         return None if value is None else -value
     if name in BINARY:
         return _of_two(node, index, depth)
-    place = PLACES.get(name)
-    found = place(node, index) if place else None
+    found = _copied(node, index)
     return _element(*found, depth - 1) if found else None
+
+
+def scalar_behind(node: Node) -> Node | None:
+    """The scalar of which an integer scalar is a copy, through vectors in between."""
+    found: Node | None = None
+    step: tuple[Node, int] | None = (node, 0)
+    while step and step[0].dtype.is_integer and len(step[0].shape) < 2:
+        found = step[0] if not step[0].shape else found
+        step = _copied(*step)
+    return found
+
+
+def _copied(node: Node, index: int) -> tuple[Node, int] | None:
+    """What an element is a copy of: a tensor, and the number of an element in it."""
+    name = node.primitive.name
+    if name in SAME:
+        return node.operands[0], index
+    if name == "broadcast_to":
+        single = node.operands[0].shape in ((), (1,))
+        return node.operands[0], 0 if single else index
+    place = PLACES.get(name)
+    return place(node, index) if place else None
 
 
 def _of_two(node: Node, index: int, depth: int) -> Found:
@@ -81,8 +97,16 @@ def _in_parts(node: Node, index: int) -> tuple[Node, int] | None:
     return None
 
 
+def _in_gathered(node: Node, index: int) -> tuple[Node, int] | None:
+    x, places = node.operands
+    if len(x.shape) != 1 or (at := _element(places, index, MAX_DEPTH)) is None or at < 0:
+        return None
+    return x, at
+
+
 # By primitive: from which operand, and from which of its elements, an element of the result comes.
 PLACES: dict[str, Callable[[Node, int], tuple[Node, int] | None]] = {
     "slice": _in_slice,
     "concatenate": _in_parts,
+    "gather": _in_gathered,
 }

@@ -28,7 +28,7 @@ from ..graph.primitives.sizes import Size, dims_of
 from ..graph.primitives.stretching import stretched_together
 from ..runtime.feeds import as_numpy
 from ._conversions import converted, is_convertible
-from ._known import known_int
+from ._known import known_int, scalar_behind
 from .sparse_tensor import SparseTensor
 
 TensorLike = Any
@@ -205,8 +205,12 @@ def axis_of(x: Node, axis: Any, what: str) -> int:
 def size_or_node(size: Any, what: str) -> Size:
     """An int, or an integer scalar tensor, that stands for a size."""
     if isinstance(size, Node):
-        known = known_int(size) if size.shape in ((), (1,)) else None
-        return known if known is not None else reshape(size, ())
+        if size.shape not in ((), (1,)):
+            return reshape(size, ())  # which refuses it
+        if (known := known_int(size)) is not None:
+            return known
+        scalar = scalar_behind(size)
+        return reshape(size, ()) if scalar is None else scalar
     try:
         return int(size.__index__())
     except AttributeError:

@@ -12,7 +12,7 @@ from ..graph.ir.node import Node
 from ..graph.ir.types import INT32, show_shape
 from ..graph.primitives import elementwise as ew
 from ..graph.primitives.control import check
-from ..graph.primitives.indexing import gather
+from ..graph.primitives.indexing import gather, span
 from ..graph.primitives.movement import broadcast_to, iota, move_axis, pad
 from ..graph.primitives.sizes import Size, are_one_size, dims_of, size_of
 from ..graph.primitives.windows import Window
@@ -157,11 +157,6 @@ def _start(size: Node, stride: int, span: int, what: str) -> Node:
     return binary(ew.floor_div, total, 2, what)
 
 
-def _cut(x: Node, axis: int, start: Node, size: Node, what: str) -> Node:
-    """`size` cells of `x` along `axis`, from `start`."""
-    return gather(x, ew.add(iota([size]), broadcast_to(start, [size])), axis)
-
-
 def resolve(x: Node, moves: Moves, what: str, fill: float = 0) -> tuple[Node, Window]:
     """The window with its padding in numbers, and the tensor that it moves over.
 
@@ -193,15 +188,15 @@ def resolve(x: Node, moves: Moves, what: str, fill: float = 0) -> tuple[Node, Wi
 
 
 def _shifted(
-    x: Node, axis: int, margins: tuple[int, int], stride: int, span: int, fill: float, what: str
+    x: Node, axis: int, margins: tuple[int, int], stride: int, reach: int, fill: float, what: str
 ) -> Node:
     """`x` padded along `axis` as `same` wants it, whatever the size will be."""
     size = as_int32(size_of(x, axis))
     around = [(0, 0)] * len(x.shape)
     around[axis] = margins
-    first = binary(ew.sub, margins[0], _start(size, stride, span, what), what)
-    length = binary(ew.add, size, span - 1, what)
-    return _cut(pad(x, around, fill), axis, first, length, what)
+    first = binary(ew.sub, margins[0], _start(size, stride, reach, what), what)
+    length = binary(ew.add, size, reach - 1, what)
+    return span(pad(x, around, fill), axis, first, length)
 
 
 def strided_in_phases(y: Node, rates: Ints, strides: Ints, what: str) -> Node:
@@ -261,10 +256,10 @@ def resolve_transposed(
     return x, Target(target, moves.window(padding), cuts)
 
 
-def cut_out(y: Node, target: Target, what: str) -> Node:
+def cut_out(y: Node, target: Target) -> Node:
     """The part of `y` that the user asked for."""
     for axis, start, size in target.cuts:
-        y = _cut(y, axis, start, size, what)
+        y = span(y, axis, start, size)
     return y
 
 

@@ -199,7 +199,7 @@ def _transposed(
             f" of x, its channels {kernel.shape[-2]}"
         )
     x, target = resolve_transposed(x, [s for s in space if s is not None], moves, what)
-    y = cut_out(conv_input(x, kernel, target.space, target.window), target, what)
+    y = cut_out(conv_input(x, kernel, target.space, target.window), target)
     if isinstance(batch, int):
         y = reshape(y, [batch, *dims_of(y)[1:]])
     return channels_back(y, layout)

@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from kameleon.graph.ir.leaves import input_node
-from kameleon.graph.ir.node import Tensor
-from kameleon.graph.ir.types import TensorType, as_dtype
+from kameleon.graph.ir.leaves import INPUT, input_node
+from kameleon.graph.ir.node import Tensor, new_serial
+from kameleon.graph.ir.program import has_effects
+from kameleon.graph.ir.types import Shape, TensorType, as_dtype
 from kameleon.graph.primitives import movement as M
 from kameleon.graph.primitives.elementwise import constant
-from kameleon.graph.primitives.sizes import Size
+from kameleon.graph.primitives.sizes import Size, size_of, split
 
 from .lowering import (
     ArrayHandle,
@@ -24,8 +25,7 @@ from .lowering import (
     NotCompiledError,
     StackHandle,
 )
-from .progress import Progress, Turns
-from .tensors import sizes_of
+from .progress import Progress, Same, Turns
 from .variables import Reference
 
 
@@ -107,6 +107,11 @@ class AgainError(Exception):
         self.handle, self.element = handle, element
 
 
+def _static(shape: Shape) -> tuple[int, ...] | None:
+    """The sizes, where all are known."""
+    return None if None in shape else tuple(shape)  # type: ignore[arg-type]
+
+
 Ordered = Callable[[bool], Any]  # rows for the turns of a loop; backwards, if so asked
 
 
@@ -127,19 +132,27 @@ class Turn(Inner):
         self, around: Lowering, turns: int | Turns | None, whole: Mapping[ArrayHandle, Any]
     ) -> None:
         super().__init__(around)
-        self.turns = turns
+        self.turns, self.start = turns, new_serial()
         self.sequences: dict[Tensor, Ordered] = {}
         self.known: dict[Tensor, Any] = {}
         self.cells: dict[Reference, Tensor] = {}
         self.stacked: dict[ArrayHandle, tuple[Tensor, Tensor, bool]] = {}
         self.backwards = False
         self.carried: dict[ArrayHandle, Tensor] = {}
+        self.given: list[Tensor] = []  # parameters that stand for what's around
         self._slices: dict[tuple[ArrayHandle, Tensor], Tensor] = {}
         self._taken: defaultdict[ArrayHandle, set[Any]] = defaultdict(set)  # which elements
         for handle, before in whole.items():
             self.carried[handle] = input_node(before.type)
-            size = int(before.shape[0])
+            size = size_of(self.carried[handle], 0)
             self.arrays[handle] = Elements(size, self.carried[handle], {})
+
+    def stands_for(self, param: Tensor, around: Tensor, more: int) -> None:
+        """Let the sizes of a parameter be those of what's around, which has so many `more` axes in
+        front; until the loop is made.
+        """
+        param.given = around, more
+        self.given.append(param)
 
     def outer_value(self, reference: Reference) -> Tensor:
         """A parameter for the value that a variable has before the turn."""
@@ -221,8 +234,10 @@ class Turn(Inner):
         key = (handle, at)
         if key not in self._slices:
             values, around = self.known[at], self.around
-            shape = around.elements(handle).shape(handle)
+            shape, _ = split(around.elements(handle).shape(handle))
             param = input_node(TensorType(shape, as_dtype(handle.dtype)))
+            if (base := around.elements(handle).base) is not None:
+                self.stands_for(param, base, 1)
             self._slices[key] = param
             self.sequences[param] = lambda back: around.rows(handle, self._over(values, back))
         return self._slices[key]
@@ -235,19 +250,19 @@ class Turn(Inner):
         values = self.known[at] if self._is_told(at) else None
         once = values is not None and _differ(values)
         if not once or self._taken[handle] - {at} or handle in self.stacked:
-            raise AgainError(handle, sizes_of(value))
+            raise AgainError(handle, _static(value.shape))
         self.stacked[handle] = at, value, adds
 
     def put(self, handle: ArrayHandle, at: Any, rows: Tensor, adds: bool = False) -> None:
         """Set some elements."""
         if handle not in self.arrays:
-            raise AgainError(handle, sizes_of(rows, 1))
+            raise AgainError(handle, _static(rows.shape[1:]))
         super().put(handle, at, rows, adds)
 
     def replace(self, handle: ArrayHandle, whole: Tensor) -> None:
         """Set all elements of an array."""
         if handle not in self.arrays:
-            raise AgainError(handle, sizes_of(whole, 1))
+            raise AgainError(handle, _static(whole.shape[1:]))
         super().replace(handle, whole)
 
     # Stacks -------------------------------------------------------------------------------------
@@ -290,21 +305,38 @@ class Turn(Inner):
         if isinstance(rows, Progress):
             return self.counted(rows.backwards)
         if isinstance(rows, np.ndarray):
-            return rows if isinstance(self.turns, Turns) else self.counted(rows[::-1])
+            return self.counted(rows[::-1])
+        if isinstance(rows, Same):
+            return rows.value
         param = input_node(TensorType(tuple(rows.shape[1:]), rows.dtype))
+        self.stands_for(param, rows, 1)
         self.sequences[param] = lambda back: rows if back else M.reverse(rows, axes=(0,))
         return param
 
     def rows_pushed(self, value: Any, single: bool) -> Any:
         """What a stack gets from all turns, where that's known."""
         if isinstance(self.turns, Turns):
-            return self.known.get(value) if isinstance(value, Tensor) else value
+            if isinstance(value, Tensor) and self._is_own(value):
+                return self.known.get(value)
+            return Same(value)
         turns = self.turns or 0
         if isinstance(value, Tensor):
             found = self.known.get(value)
         else:
             found = np.broadcast_to(value, (turns, *np.shape(value)))
         return found if single or found is None else found.reshape(-1, *found.shape[2:])
+
+    def _is_own(self, value: Tensor) -> bool:
+        """Whether a value is made of a parameter of the turn."""
+        seen, rest = {value}, [value]
+        while rest:
+            node = rest.pop()
+            if node.serial > self.start and (node.primitive is INPUT or has_effects(node)):
+                return True
+            new = [each for each in node.operands if each not in seen]
+            seen.update(new)
+            rest += new
+        return False
 
 
 def _differ(values: Any) -> bool:

@@ -19,11 +19,14 @@ from kameleon.graph.primitives import movement as M
 from kameleon.graph.primitives.elementwise import constant
 from kameleon.graph.primitives.filling import full_like, zeros
 from kameleon.graph.primitives.indexing import gather
-from kameleon.graph.primitives.sizes import Size, are_one_size, as_node, size_of
+from kameleon.graph.primitives.sizes import Size, minus, size_of
 
+from .parts import padded, replaced
 from .progress import Kept, Progress, Turns
 from .tensors import dims, sizes_of, tensor
 from .variables import HOLDS, Reference, Store
+
+Shape = tuple[Size, ...]
 
 
 class NotCompiledError(Exception):
@@ -72,20 +75,22 @@ class Elements:
         size: how many; a scalar of K's where that isn't known.
         base: all, one beside the other; None if nothing was written but `rows`.
         rows: by number, what was written since.
+        empty: the shape of an element where nothing was written, if that's another array's.
     """
 
     size: Size
     base: Tensor | None
     rows: Mapping[int, Tensor]
+    empty: Shape | None = None
 
-    def shape(self, handle: ArrayHandle, element: tuple[Any, ...] | None = None) -> tuple[Any, ...]:
+    def shape(self, handle: ArrayHandle, element: Shape | None = None) -> Shape:
         """The shape of an element; `element` where nothing was written."""
         for row in self.rows.values():
-            return sizes_of(row)
+            return tuple(dims(row))
         if self.base is not None:
-            return sizes_of(self.base, 1)
-        if element is not None:
-            return element
+            return tuple(dims(self.base)[1:])
+        if element is not None or self.empty is not None:
+            return self.empty if element is None else element  # type: ignore[return-value]
         if handle.element is None or -1 in handle.element:
             raise NotCompiledError("the shape of an array's elements isn't known")
         return handle.element
@@ -99,14 +104,17 @@ class Elements:
         return M.reshape(M.slice_axis(self.whole(handle), 0, int(at), int(at) + 1),
                          self.shape(handle))  # fmt: skip
 
-    def whole(self, handle: ArrayHandle, element: tuple[Any, ...] | None = None) -> Tensor:
+    def whole(self, handle: ArrayHandle, element: Shape | None = None) -> Tensor:
         """All elements, one beside the other; zeros where nothing was written."""
         if len(self.rows) == self.size and self.size:
             return M.stack([self.rows[at] for at in range(self.size)], 0)
         base = self.base
         if base is None:
             base = zeros([self.size, *self.shape(handle, element)], handle.dtype)
-        if not self.rows:
+        if not isinstance(self.size, int):
+            for at, row in self.rows.items():
+                base = replaced(base, at, M.expand_dims(row, 0))
+        if not self.rows or not isinstance(self.size, int):
             return base
         order = np.arange(_int(self.size))
         order[list(self.rows)] = self.size + np.arange(len(self.rows))
@@ -249,8 +257,9 @@ class Lowering:
         self.arrays[handle] = Elements(size, None, {})
 
     def begin_beside(self, handle: ArrayHandle, other: ArrayHandle) -> None:
-        """A new array of the size of another one, where that one was made."""
-        self.begin(handle, self.size(other))
+        """A new array of the sizes of another one, where that one was made."""
+        shape = self.elements(other).shape(other)
+        self.arrays[handle] = Elements(self.size(other), None, {}, shape)
 
     def elements(self, handle: ArrayHandle) -> Elements:
         """What an array holds."""
@@ -302,19 +311,20 @@ class Lowering:
         here = M.broadcast_to(here, dims(whole))
         self.arrays[handle] = Elements(held.size, E.select(here, rows, whole), {})
 
-    def put_first(self, handle: ArrayHandle, rows: Tensor, adds: bool = False) -> None:
-        """Set the first elements, as many as there are rows; of gradients, add to them."""
+    def put_from(self, handle: ArrayHandle, start: Size, rows: Tensor, adds: bool = False) -> None:
+        """Set elements from one on, as many as there are rows; of gradients, add to them."""
         held, count = self.elements(handle), size_of(rows, 0)
         if held.size == 0 and handle.grows:
             self.arrays[handle] = Elements(count, rows, {})
             return
-        if are_one_size(count, held.size):
-            self._put_over(handle, held, rows, None, adds)
-            return
-        at, end = M.iota([held.size]), M.broadcast_to(as_node(count), [held.size])
-        none = full_like(M.slice_axis(rows, 0, 0, 1), 0)
-        new = gather(M.concatenate([rows, none], 0), E.minimum(at, end), 0)
-        self._put_over(handle, held, new, E.lt(at, end), adds)
+        behind = minus(minus(held.size, count), start)
+        old = held.whole(handle) if held.base is not None or held.rows else None
+        if old is None or adds or handle.of is not None:
+            new = padded(rows, [(start, behind), *[(0, 0)] * (len(rows.shape) - 1)])
+            new = new if old is None else E.add(old, new)
+        else:
+            new = replaced(old, start, rows)
+        self.arrays[handle] = Elements(held.size, new, {})
 
     def _put_over(
         self, handle: ArrayHandle, held: Elements, new: Tensor, here: Tensor | None, adds: bool
@@ -332,9 +342,11 @@ class Lowering:
     def put(self, handle: ArrayHandle, at: Any, rows: Tensor, adds: bool = False) -> None:
         """Set some elements, each once; of gradients, add to them."""
         if isinstance(at, Progress):
-            if not at.counts:
+            if at.step == -1:
+                at, rows = at.backwards, M.reverse(rows, axes=(0,))
+            if at.step != 1:
                 raise NotCompiledError("which elements of an array are set")
-            self.put_first(handle, rows, adds)
+            self.put_from(handle, at.begun(size_of(rows, 0)), rows, adds)
             return
         held = self.elements(handle)
         size = max(_int(held.size), int(at.max(initial=-1)) + 1)

@@ -11,7 +11,7 @@ import numpy as np
 from kameleon.graph.ir.node import Tensor
 from kameleon.graph.primitives import elementwise as E
 from kameleon.graph.primitives import movement as M
-from kameleon.graph.primitives.sizes import Size, size_of
+from kameleon.graph.primitives.sizes import Size, dims_of, plus, size_of, sizes_product
 
 from .tensors import tensor
 
@@ -103,6 +103,11 @@ class Progress:
         )
         return E.add(E.mul(numbers, step), begun)
 
+    def begun(self, count: Size) -> Size:
+        """The value in the first of so many turns, where it's a number."""
+        share = int(self.share)
+        return plus(sizes_product([share, count]) if share else 0, int(self.first))
+
     def _begun(self, turns: Turns) -> Tensor:
         count = E.cast(tensor(turns.count), str(self.first.dtype))
         return E.add(tensor(self.first), E.mul(count, tensor(self.share)))
@@ -114,16 +119,22 @@ class Progress:
         return Progress(self.first, np.zeros_like(self.step), self.share + self.step).last(turns)
 
 
+class Same(NamedTuple):
+    """A value that's the same in each turn: an array, or a tensor made outside."""
+
+    value: Any
+
+
 class Kept(NamedTuple):
     """What all turns of a loop put on a stack, one value each.
 
     Attributes:
         turns: of the loop.
-        rows: a row for each turn; or an array that's the same in each.
+        rows: a row for each turn.
     """
 
     turns: Turns
-    rows: Tensor | Progress | np.ndarray
+    rows: Tensor | Progress | Same
 
     def over(self) -> Tensor:
         """A row for each turn."""
@@ -131,4 +142,5 @@ class Kept(NamedTuple):
             return self.rows.over(self.turns)
         if isinstance(self.rows, Tensor):
             return self.rows
-        return M.broadcast_to(tensor(self.rows), [self.turns.count, *np.shape(self.rows)])
+        value = tensor(self.rows.value)
+        return M.broadcast_to(value, [self.turns.count, *dims_of(value)])

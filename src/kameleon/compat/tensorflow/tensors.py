@@ -8,7 +8,7 @@ import numpy as np
 
 from kameleon.graph.ir.node import Tensor
 from kameleon.graph.primitives.elementwise import constant
-from kameleon.graph.primitives.sizes import Size, dims_of
+from kameleon.graph.primitives.sizes import Size, dims_of, size_of
 
 
 class UnknownSizeError(Exception):
@@ -33,5 +33,14 @@ def sizes_of(value: Any, start: int = 0, stop: int | None = None) -> tuple[int, 
 
 
 def dims(value: Any) -> list[Size]:
-    """The sizes of a value; scalars of K's for those that aren't known."""
-    return dims_of(value) if isinstance(value, Tensor) else list(np.shape(value))
+    """The sizes of a value; scalars of K's for those that aren't known: of what a body is given
+    around it, those are of what it stands for.
+    """
+    return [*map(_around, dims_of(value))] if isinstance(value, Tensor) else list(np.shape(value))
+
+
+def _around(size: Size) -> Size:
+    while isinstance(size, Tensor) and size.primitive.name == "size" and size.operands[0].given:
+        given, more = size.operands[0].given
+        size = size_of(given, size.attrs["axis"] + more)
+    return size

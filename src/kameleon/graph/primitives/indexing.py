@@ -11,7 +11,7 @@ from ..ir.types import INT32, INT64, DType, TensorType, as_dtype, join_shapes
 from .elementwise import add, bit_not, cast, constant, eq, mul, neg
 from .filling import full_like
 from .movement import broadcast_to, iota, reshape, slice_axis
-from .sizes import Size, dims_of, size_of, split
+from .sizes import Size, as_node, dims_of, size_of, split
 
 
 def _check_index(what: str, index: Node) -> None:
@@ -206,8 +206,23 @@ def falling(x: Node) -> Node:
     return bit_not(x) if x.dtype.is_integer else neg(x)
 
 
-def top_k(x: Node, k: int) -> tuple[Node, Node]:
+def span(x: Node, axis: int, start: Size, count: Size) -> Node:
+    """So many elements of `x` along an axis, from one on; there must be as many."""
+    if isinstance(start, int) and isinstance(count, int) and x.shape[axis] is not None:
+        return slice_axis(x, axis, start, start + count)
+    return gather(x, places_of(start, count), axis)
+
+
+def places_of(start: Size, count: Size) -> Node:
+    """So many numbers, from one on."""
+    if count == 1:
+        return reshape(as_node(start), [1])
+    counted = iota([count])
+    return counted if start == 0 else add(counted, broadcast_to(as_node(start), [count]))
+
+
+def top_k(x: Node, k: Size) -> tuple[Node, Node]:
     """The `k` largest elements along the last axis, in order (ties: first), and where they are."""
     axis = len(x.shape) - 1
-    index = slice_axis(argsort(falling(x), axis=axis), axis, None, k)
+    index = span(argsort(falling(x), axis=axis), axis, 0, k)
     return take_along(x, index, axis), index

@@ -348,6 +348,8 @@ def minus(size: Size, other: Size) -> Size:
     """A size less another one."""
     if isinstance(size, int) and isinstance(other, int):
         return size - other
+    if other == 0 or are_one_size(size, other):
+        return size if other == 0 else 0
     return sub(as_node(size), as_node(other))
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -18,30 +19,36 @@ from kameleon.graph.primitives.sizes import (
     Size,
     are_one_size,
     as_node,
+    minus,
     plus,
+    quotient,
     size_of,
     sizes_product,
 )
 
 from ..graph import Operation
+from ..parts import demand_none_below, padded, part
 from ..shapes.known import constant, reduction_axes
 from .complexes import moved
+from .elementwise import zero
 from .scattering import flat_positions
 from .table import fold, known, pure
 from .values import (
     Kind,
-    UnknownSizeError,
     are_sizes_open,
     array,
     axis_of,
     broadcast,
     dims,
     integers,
+    is_of_sizes,
     is_text,
+    margins,
     result_type,
     size_in,
     sizes_in,
     sizes_of,
+    take_as_several,
     tensor,
     vector_of,
 )
@@ -74,9 +81,20 @@ def _size(x: Any, *, out_type: Kind) -> Any:
 
 @known("BroadcastGradientArgs")
 def _reduction_axes(operation: Operation, one: Any, other: Any) -> list[Array]:
-    # Two sizes that aren't known are taken as equal, as everywhere in K.
-    told = ([-1 if isinstance(n, Node) else n for n in sizes_in(x)] for x in (one, other))
-    return [np.array(axes, result_type(operation)) for axes in reduction_axes(*told)]
+    told = list(map(sizes_in, (one, other)))
+    apart = {
+        size
+        for pair in zip(*map(reversed, told), strict=False)
+        if not are_one_size(*pair)
+        for size in pair
+        if isinstance(size, Node) and not take_as_several(size)
+    }
+    for value, sizes in zip((one, other), told, strict=True):
+        if not apart.isdisjoint(sizes):  # it may be 1
+            array(value)
+    # Where two that aren't 1 differ, broadcasting has failed.
+    known = ([-1 if isinstance(n, Node) else n for n in sizes] for sizes in told)
+    return [np.array(axes, result_type(operation)) for axes in reduction_axes(*known)]
 
 
 @known("BroadcastArgs")
@@ -110,29 +128,36 @@ def _ones(operation: Operation, x: Any) -> Any:
     return full_like(x, 1) if None in x.shape else np.ones(sizes_of(x), result_type(operation))
 
 
-def _counts(first: Any, step: Any) -> bool:
-    return bool(array(first) == 0 and array(step) == 1)
-
-
 @known("Range")
-def _range(operation: Operation, first: Any, last: Any, step: Any) -> Any:
-    if isinstance(last, Node) and are_sizes_open() and _counts(first, step):
-        return M.iota([size_in(last)], dtype=result_type(operation))
-    parts: list[Any] = [array(value).item() for value in (first, last, step)]
-    return np.asarray(np.arange(*parts, dtype=result_type(operation)))
+def _range(operation: Operation, *given: Any) -> Any:
+    dtype = result_type(operation)
+    if are_sizes_open() and any(isinstance(value, Node) for value in given) and "int" in dtype:
+        first, last, step = map(size_in, given)
+        count = quotient(plus(minus(last, first), minus(step, 1)), step)
+        if is_of_sizes(count) and (not isinstance(step, int) or step > 0):
+            numbers = M.iota([count], dtype=dtype)
+            if step != 1:
+                numbers = E.mul(*broadcast(numbers, E.cast(as_node(step), dtype)))
+            if first != 0:
+                numbers = E.add(*broadcast(numbers, E.cast(as_node(first), dtype)))
+            return numbers
+    parts: list[Any] = [array(value).item() for value in given]
+    return np.asarray(np.arange(*parts, dtype=dtype))
 
 
 @pure("LinSpace")
-def _linspace(start: Node, stop: Node, size: int) -> Node:
+def _linspace(start: Node, stop: Node, size: Size) -> Node:
     """The last number is exact."""
-    steps = np.arange(size, dtype=str(start.dtype))
-    grown = E.add(*broadcast(start, E.mul(*broadcast((stop - start) / max(size - 1, 1), steps))))
-    at_end = tensor((np.arange(size) == size - 1) & (size > 1))
+    last = E.cast(tensor(minus(size, 1)), start.dtype)
+    steps = M.iota([size], dtype=start.dtype)
+    step = (stop - start) / E.maximum(last, full_like(last, 1))
+    grown = E.add(*broadcast(start, E.mul(*broadcast(step, steps))))
+    at_end = E.logical_and(*broadcast(E.eq(*broadcast(steps, last)), E.gt(last, zero(last))))
     return E.select(at_end, M.broadcast_to(stop, [size]), grown)
 
 
 @pure("OneHot")
-def _one_hot(at: Node, depth: int, on: Node, off: Node, *, axis: int) -> Node:
+def _one_hot(at: Node, depth: Size, on: Node, off: Node, *, axis: int) -> Node:
     if not -1 <= axis <= len(at.shape):
         raise ValueError(f"axis {axis} of indices with {len(at.shape)} axes")
     hot = I.one_hot(at, depth, E.constant(np.float32(0)).dtype)
@@ -249,65 +274,58 @@ def _unpack(operation: Operation, x: Any) -> list[Any]:
 
 def _split(axis: Any, x: Node, *, num_split: int) -> list[Node]:
     at = axis_of(axis, len(x.shape))
-    [size] = sizes_of(x, at, at + 1)
-    if size % num_split:
+    size = size_of(x, at)
+    if not isinstance(size, int):
+        x = demand_none_below(x, minus(0, E.mod(size, full_like(size, num_split))))
+    elif size % num_split:
         raise ValueError(f"{size} along axis {at} aren't {num_split} equal parts")
-    return _cut(x, at, [size // num_split] * num_split)
+    return _cut(x, at, [quotient(size, num_split)] * num_split)
 
 
-def _split_unevenly(x: Node, sizes: list[int], axis: Any, *, num_split: int) -> list[Node]:
+def _split_unevenly(x: Node, sizes: list[Size], axis: Any, *, num_split: int) -> list[Node]:
     if num_split == 1:
         return [x]  # whatever its size is said to be
     at = axis_of(axis, len(x.shape))
-    return _cut(x, at, reshaped_sum(sizes, *sizes_of(x, at, at + 1)))
+    total = size_of(x, at)
+    parts = reshaped_sum(sizes, total)
+    return _cut(x, at, parts)
 
 
-def reshaped_sum(sizes: list[int], total: int) -> list[int]:
+def reshaped_sum(sizes: Sequence[Size], total: Size) -> list[Size]:
     """Sizes of parts, of which one may be -1: the rest."""
-    rest = total - sum(size for size in sizes if size >= 0)
-    return [rest if size < 0 else size for size in sizes]
+    rest = reduce(minus, (size for size in sizes if size != -1), total)
+    return [rest if size == -1 else size for size in sizes]
 
 
-def _cut(x: Node, axis: int, sizes: list[int]) -> list[Node]:
-    ends = itertools.accumulate(sizes, initial=0)
-    return [M.slice_axis(x, axis, start, end) for start, end in itertools.pairwise(ends)]
+def _cut(x: Node, axis: int, sizes: list[Size]) -> list[Node]:
+    starts: Iterator[Size] = itertools.accumulate([0, *sizes], plus)
+    return [part(x, axis, start, size) for start, size in zip(starts, sizes, strict=False)]
 
 
-@known("Slice")
-def _slice(x: Any, begin: Any, sizes: Any) -> Any:
-    starts, counts = sizes_in(begin), sizes_in(sizes)
-    windows: list[tuple[int | None, int | None, int]] = []
-    for axis, (start, n) in enumerate(zip(starts, counts, strict=True)):
-        size = x.shape[axis]
-        if not (isinstance(start, int) and isinstance(n, int)):
-            if start != 0 or not are_one_size(n, size_of(x, axis)):
-                places = E.add(M.iota([n]), M.broadcast_to(as_node(start), [n]))
-                x = I.gather(x, places, axis)
-            windows.append((None, None, 1))
-            continue
-        if size is None and (start or n >= 0):
-            raise UnknownSizeError("whether a slice lies within an axis of unknown size")
-        if start < 0 or (size is not None and start + max(n, 0) > size):
-            raise ValueError(f"sizes {counts} from {starts} on of a tensor {x.shape}")
-        windows.append((start, size if n < 0 else start + n, 1))
-    if not isinstance(x, Node):
-        return np.asarray(x[tuple(slice(*window) for window in windows)])
-    return M.slice_(x, windows)
+@pure("Slice")
+def _slice(x: Node, starts: list[Size], counts: list[Size]) -> Node:
+    for axis, (start, count) in enumerate(zip(starts, counts, strict=True)):
+        rest = minus(size_of(x, axis), start)
+        x = part(x, axis, start, rest if count == -1 else count)
+    return x
 
 
-def _pad(x: Node, pads: Array, value: Any = 0) -> Node:
-    return M.pad(x, margins(pads), float(array(value).flat[0]))
+@fold("Slice")
+def _slice_known(x: Array, starts: list[int], counts: list[int]) -> Array:
+    ends = [None if n < 0 else start + n for start, n in zip(starts, counts, strict=True)]
+    if any(end is not None and end > size for end, size in zip(ends, x.shape, strict=True)):
+        raise ValueError(f"sizes {counts} from {starts} on of a tensor {x.shape}")
+    return x[tuple(map(slice, starts, ends))]
 
 
-def margins(pads: Array) -> list[tuple[int, int]]:
-    """How much is put before and behind each axis."""
-    return [(int(before), int(after)) for before, after in pads]
+def _pad(x: Node, pads: Any, value: Any = 0) -> Node:
+    return padded(x, margins(pads), float(array(value).flat[0]))
 
 
 @pure("MirrorPad")
 def mirrored(x: Node, pads: Array, *, mode: str) -> Node:
     """A tensor with margins that mirror it."""
-    for axis, margin in enumerate(margins(pads)):
+    for axis, margin in enumerate(pads.tolist()):
         size = sizes_of(x)[axis]
         most = size - (mode == "REFLECT")
         if max(margin) > most:
@@ -323,7 +341,7 @@ def _mirrored_places(size: int, margin: tuple[int, int], mode: str) -> Array:
 
 @pure("MirrorPadGrad")
 def _mirror_gradient(g: Node, pads: Array, *, mode: str) -> Node:
-    for axis, margin in enumerate(margins(pads)):
+    for axis, margin in enumerate(pads.tolist()):
         size = sizes_of(g)[axis] - sum(margin)
         g = I.scatter_add(g, tensor(_mirrored_places(size, margin, mode)), size, axis)
     return g
@@ -356,8 +374,8 @@ def _gather_known(operation: Operation, x: Array, at: Array, axis: Any = 0) -> A
 
 
 def _gather_nd(x: Node, places: Node) -> Node:
-    depth, shape = sizes_of(places)[-1], sizes_of(x)
-    flat = M.reshape(x, [int(np.prod(shape[:depth])), *shape[depth:]])
+    [depth], shape = sizes_of(places, -1), dims(x)
+    flat = M.reshape(x, [sizes_product(shape[:depth]), *shape[depth:]])
     return I.gather(flat, flat_positions(places, shape[:depth]), 0)
 
 
@@ -392,7 +410,7 @@ def _pad_known(operation: Operation, x: Array, pads: Array, value: Any = None) -
 
 
 def _split_known(operation: Operation, x: Array, sizes: Array, axis: Array) -> list[Array]:
-    told = reshaped_sum(integers(sizes), x.shape[int(axis)])
+    told: list[Any] = reshaped_sum(integers(sizes), x.shape[int(axis)])
     return np.split(x, np.cumsum(told)[:-1], int(axis))
 
 

@@ -8,90 +8,104 @@ from typing import Any
 import numpy as np
 
 from kameleon.graph.ir.node import Tensor as Node
+from kameleon.graph.primitives import elementwise as E
 from kameleon.graph.primitives import indexing as I
 from kameleon.graph.primitives import movement as M
+from kameleon.graph.primitives.sizes import (
+    Size,
+    as_node,
+    minus,
+    quotient,
+    size_of,
+    sizes_product,
+)
 
 from ..graph import Operation
-from .arrays import margins
+from ..parts import Margins, padded, part
 from .networks import as_told, channels_last
 from .table import pure
-from .values import sizes_of, tensor
-
-Array = np.ndarray
-
+from .values import dims, integers, margins, tensor
 
 # Blocks -----------------------------------------------------------------------------------------
 
 
 @pure("SpaceToBatchND SpaceToBatch")
-def _space_to_batch(operation: Operation, x: Node, *told: Array) -> Node:
+def _space_to_batch(operation: Operation, x: Node, *told: Any) -> Node:
     """(b, s, …) to (b * blocks, s / blocks, …), padded before."""
     sides, pads = _sides(operation, told)
     count = len(sides)
     rest = [(0, 0)] * (len(x.shape) - count - 1)
-    x = M.pad(x, [(0, 0), *margins(pads), *rest])
-    batch, *space = sizes_of(x)[: count + 1]
-    inner = sizes_of(x)[count + 1 :]
-    across = [size // side for size, side in zip(space, sides, strict=True)]
+    x = padded(x, [(0, 0), *pads, *rest])
+    batch, *space = dims(x)[: count + 1]
+    inner = dims(x)[count + 1 :]
+    across = [quotient(size, side) for size, side in zip(space, sides, strict=True)]
     cut = [part for pair in zip(across, sides, strict=True) for part in pair]
     x = M.reshape(x, [batch, *cut, *inner])
     order = [*range(2, 2 * count + 1, 2), 0, *range(1, 2 * count + 1, 2)]
     x = M.transpose(x, [*order, *range(1 + 2 * count, len(x.shape))])
-    return M.reshape(x, [batch * int(np.prod(sides)), *across, *inner])
+    return M.reshape(x, [sizes_product([batch, *sides]), *across, *inner])
 
 
-def _sides(operation: Operation, told: Sequence[Array]) -> tuple[list[int], Array]:
+def _sides(operation: Operation, told: Sequence[Any]) -> tuple[list[int], Margins]:
     """The sides of blocks, which are an input or else squares, and the margins."""
     *sides, margin = told
-    return sides[0].tolist() if sides else [operation.attribute("block_size")] * 2, margin
+    return integers(sides[0]) if sides else [operation.attribute("block_size")] * 2, margins(margin)
 
 
 @pure("BatchToSpaceND BatchToSpace")
-def _batch_to_space(operation: Operation, x: Node, *told: Array) -> Node:
+def _batch_to_space(operation: Operation, x: Node, *told: Any) -> Node:
     """The way back, cropped behind."""
     sides, crops = _sides(operation, told)
     count = len(sides)
-    batch, *space = sizes_of(x)[: count + 1]
-    inner = sizes_of(x)[count + 1 :]
-    batch //= int(np.prod(sides))
+    batch, *space = dims(x)[: count + 1]
+    inner = dims(x)[count + 1 :]
+    batch = quotient(batch, int(np.prod(sides)))
     x = M.reshape(x, [*sides, batch, *space, *inner])
     pairs = [axis for at in range(count) for axis in (count + 1 + at, at)]
     x = M.transpose(x, [count, *pairs, *range(2 * count + 1, len(x.shape))])
-    whole = [size * side for size, side in zip(space, sides, strict=True)]
+    whole = [sizes_product(pair) for pair in zip(space, sides, strict=True)]
     x = M.reshape(x, [batch, *whole, *inner])
-    for axis, (before, after) in enumerate(margins(crops), 1):
-        x = M.slice_axis(x, axis, before, whole[axis - 1] - after)
+    for axis, (before, after) in enumerate(crops, 1):
+        x = part(x, axis, before, minus(minus(whole[axis - 1], before), after))
     return x
 
 
 @pure("SpaceToDepth")
 def _space_to_depth(operation: Operation, x: Any, *, block_size: int) -> Node:
     side, node = block_size, channels_last(operation, x)
-    batch, rows, columns, depth = sizes_of(node)
-    node = M.reshape(node, [batch, rows // side, side, columns // side, side, depth])
+    batch, *space, depth = dims(node)
+    rows, columns = (quotient(size, side) for size in space)
+    node = M.reshape(node, [batch, rows, side, columns, side, depth])
     node = M.transpose(node, [0, 1, 3, 2, 4, 5])
-    found = M.reshape(node, [batch, rows // side, columns // side, side * side * depth])
+    found = M.reshape(node, [batch, rows, columns, sizes_product([side, side, depth])])
     return as_told(operation, found)
 
 
 @pure("DepthToSpace")
 def _depth_to_space(operation: Operation, x: Any, *, block_size: int) -> Node:
     side, node = block_size, channels_last(operation, x)
-    batch, rows, columns, depth = sizes_of(node)
-    depth //= side**2
+    batch, *space, depth = dims(node)
+    (rows, columns), depth = space, quotient(depth, side**2)
     node = M.reshape(node, [batch, rows, columns, side, side, depth])
     node = M.transpose(node, [0, 1, 3, 2, 4, 5])
-    return as_told(operation, M.reshape(node, [batch, rows * side, columns * side, depth]))
+    rows, columns = (sizes_product([size, side]) for size in space)
+    return as_told(operation, M.reshape(node, [batch, rows, columns, depth]))
 
 
 # Turning ----------------------------------------------------------------------------------------
 
 
 @pure("Roll")
-def _roll(x: Node, shifts: list[int], axes: list[int]) -> Node:
+def _roll(x: Node, shifts: list[Size], axes: list[int]) -> Node:
     for by, axis in zip(shifts, axes, strict=True):
         at = axis % len(x.shape)
-        x = I.gather(x, tensor(np.roll(np.arange(sizes_of(x)[at], dtype=np.int32), by)), at)
+        size = size_of(x, at)
+        if isinstance(by, int) and isinstance(size, int):
+            places = tensor(np.roll(np.arange(size, dtype=np.int32), by))
+        else:
+            back, around = (M.broadcast_to(as_node(each), [size]) for each in (by, size))
+            places = E.mod(E.sub(M.iota([size]), back), around)
+        x = I.gather(x, places, at)
     return x
 
 

@@ -10,10 +10,12 @@ from kameleon.graph.ir.node import Tensor as Node
 from kameleon.graph.primitives import elementwise as E
 from kameleon.graph.primitives import indexing as I
 from kameleon.graph.primitives import movement as M
+from kameleon.graph.primitives.filling import full_like
+from kameleon.graph.primitives.sizes import are_one_size, plus, size_of, sizes_product
 
 from ..shapes.diagonals import longest_diagonal, matrix_sizes
 from .table import pure
-from .values import broadcast, sizes_of, tensor
+from .values import broadcast, dims, sizes_of, tensor
 
 Array = np.ndarray
 
@@ -65,11 +67,15 @@ def _zero(x: Node) -> Array:
 # One diagonal -----------------------------------------------------------------------------------
 
 MAIN = np.zeros(1, np.int32)  # the number of the diagonal in the middle
+MOST = np.iinfo(np.int32).max
 
 
 @pure("MatrixDiag BatchMatrixDiag MatrixDiagV2")
 def _diag(x: Node, k: Array = MAIN, rows: int = -1, columns: int = -1, other: Any = None) -> Node:
     low, high = _bounds(k)
+    if x.shape[-1] is None and (low, high, rows, columns) == (0, 0, -1, -1):
+        around = tensor(_zero(x) if other is None else other)
+        return _on_diagonal(x, M.broadcast_to(around, [*dims(x), size_of(x, -1)]))
     count = 1 if low == high else 2
     told = matrix_sizes(sizes_of(x)[-1], low, high, rows, columns)
     at, has = Band(*told, low, high).in_band()
@@ -79,6 +85,12 @@ def _diag(x: Node, k: Array = MAIN, rows: int = -1, columns: int = -1, other: An
 @pure("MatrixDiagPart BatchMatrixDiagPart MatrixDiagPartV2")
 def _diag_part(x: Node, k: Array = MAIN, other: Any = None) -> Node:
     low, high = _bounds(k)
+    if None in x.shape[-2:] and low == high == 0 and are_one_size(*dims(x)[-2:]):
+        size = size_of(x, -1)
+        flat = M.reshape(x, [*dims(x)[:-2], sizes_product([size, size])])
+        places = M.iota([size])
+        steps = M.broadcast_to(plus(size, 1), [size])  # type: ignore[arg-type]
+        return I.gather(flat, E.mul(places, steps), len(x.shape) - 2)
     rows, columns = sizes_of(x)[-2:]
     if not -rows < low <= high < columns and (low, high) != (0, 0):
         raise ValueError(f"diagonals {low} to {high} of {rows} rows and {columns} columns")
@@ -92,12 +104,30 @@ def _diag_part(x: Node, k: Array = MAIN, other: Any = None) -> Node:
 @pure("MatrixSetDiag BatchMatrixSetDiag MatrixSetDiagV2")
 def _set_diag(x: Node, diagonal: Node, k: Array = MAIN) -> Node:
     low, high = _bounds(k)
+    if None in x.shape[-2:] and low == high == 0:
+        return _on_diagonal(diagonal, x)
     rows, columns = sizes_of(x)[-2:]
     band = Band(rows, columns, low, high)
     if sizes_of(diagonal)[-1] != band.inside.shape[1]:
         raise ValueError(f"diagonals {sizes_of(diagonal)} of a matrix {sizes_of(x)}")
     at, has = band.in_band()
     return _picked(diagonal, 1 if low == high else 2, at, has, x)
+
+
+def _on_diagonal(diagonal: Node, matrix: Node) -> Node:
+    """Square matrices with other elements on their diagonals."""
+    gap, wide = _gap(matrix), M.expand_dims(diagonal, len(diagonal.shape) - 1)
+    here = M.broadcast_to(E.eq(gap, full_like(gap, 0)), dims(matrix))
+    return E.select(here, M.broadcast_to(wide, dims(matrix)), matrix)
+
+
+def _gap(x: Node) -> Node:
+    """By place in a matrix, its row less its column."""
+    if None not in x.shape[-2:]:
+        places = (np.arange(size, dtype=np.int32) for size in sizes_of(x, -2))
+        return tensor(np.subtract.outer(*places))
+    sizes = dims(x)[-2:]
+    return E.sub(M.iota(sizes, 0), M.iota(sizes, 1))
 
 
 def _bounds(k: Array) -> tuple[int, int]:
@@ -126,7 +156,6 @@ def _big_diag_part(x: Node) -> Node:
 
 @pure("MatrixBandPart BatchMatrixBandPart")
 def _band(x: Node, below: int, above: int) -> Node:
-    *_batch, rows, columns = sizes_of(x)
-    gap = np.subtract.outer(np.arange(rows), np.arange(columns))
-    inside = ((gap <= below) | (below < 0)) & ((-gap <= above) | (above < 0))
-    return E.select(M.broadcast_to(tensor(inside), sizes_of(x)), *broadcast(x, _zero(x)))
+    gap, (low, high) = _gap(x), (MOST if limit < 0 else limit for limit in (below, above))
+    inside = E.logical_and(E.le(gap, full_like(gap, low)), E.ge(gap, full_like(gap, -high)))
+    return E.select(M.broadcast_to(inside, dims(x)), *broadcast(x, _zero(x)))

@@ -24,7 +24,7 @@ from ..failures import failure, invalid
 from ..graph import Operation
 from .complexes import of_complex
 from .table import fold, pure
-from .values import array, broadcast, dims, is_text, result_type, sizes_of, texts
+from .values import array, broadcast, dims, is_open_size, is_text, result_type, sizes_of, texts
 
 # K's function of tensors of one shape, and NumPy's, if there is one.
 Row = tuple[Callable[..., Node], Callable[..., Any] | None]
@@ -130,10 +130,22 @@ def _or_unlike(call: Callable[..., Any]) -> Callable[..., Any]:
     return compared
 
 
+def _or_open(compare: Callable[..., Any]) -> Callable[..., Any]:
+    """A comparison; a size that was left open isn't less than 2."""
+
+    def compared(operation: Operation, *values: Any) -> Any:
+        rest = [value for value in values if not is_open_size(value)]
+        if len(rest) == 1 and isinstance(rest[0], np.ndarray) and (rest[0] < 2).all():
+            return np.full(rest[0].shape, operation.type == "NotEqual")
+        return compare(operation, *values)
+
+    return compared
+
+
 COMPARED: dict[str, Row] = {"Equal": (E.eq, np.equal), "NotEqual": (E.ne, np.not_equal)}
 elementwise(
     COMPARED,
-    lambda function: _or_unlike(on_tensors(function)),
+    lambda function: _or_unlike(_or_open(on_tensors(function))),
     lambda function: _or_unlike(_at_once(function)),
 )
 

@@ -53,10 +53,7 @@ def _array(
 def _gradient(lowering: Lowering, handle: ArrayHandle, flow: Any, *, source: str) -> list[Any]:
     """An array for gradients, made when it's first asked for; elements begin as zeros."""
     key = f"{handle.key}/{source}"
-    shape = handle.element
-    if shape is None or -1 in shape:
-        shape = lowering.elements(handle).shape(handle)
-    found = ArrayHandle(key, handle.dtype, shape, handle)
+    found = ArrayHandle(key, handle.dtype, handle.element, handle)
     if not lowering.knows(found):
         lowering.begin_beside(found, handle)
     return [found, FLOW]
@@ -104,7 +101,7 @@ def _scatter(
     _demand_room(lowering, handle, at, T)
     rows = numeric(lowering.value(value))
     if isinstance(at, Tensor) and at.primitive.name == "iota":
-        lowering.put_first(handle, rows)
+        lowering.put_from(handle, 0, rows)
     else:
         lowering.put(handle, array(at), rows)
     return FLOW

@@ -8,14 +8,16 @@ from typing import Any
 import numpy as np
 
 from kameleon import backend as K
+from kameleon.backend._windows import Moves, resolve, same_padding
 from kameleon.graph.ir.node import Tensor as Node
 from kameleon.graph.primitives import conv as C
 from kameleon.graph.primitives import elementwise as E
 from kameleon.graph.primitives import indexing as I
 from kameleon.graph.primitives import pool as P
+from kameleon.graph.primitives.filling import full_like, least, zeros
 from kameleon.graph.primitives.movement import broadcast_to, move_axis, reshape
 from kameleon.graph.primitives.reduce import reduce_sum
-from kameleon.graph.primitives.sizes import Size, as_node, sizes_product, split
+from kameleon.graph.primitives.sizes import Size, as_node, size_of, sizes_product
 from kameleon.graph.primitives.special import log_softmax
 from kameleon.graph.primitives.windows import Window
 
@@ -28,7 +30,6 @@ from .slopes import slope, slopes
 from .table import pure
 from .values import (
     Kind,
-    UnknownSizeError,
     broadcast,
     dims,
     integer,
@@ -50,36 +51,32 @@ def as_told(operation: Operation, x: Node) -> Node:
     return x if is_channels_last(operation) else move_axis(x, len(x.shape) - 1, 1)
 
 
-Space = Sequence[int | None]  # sizes; None for one that isn't known
-
-
-def window_of(operation: Operation, space: Space, kernel: tuple[int, ...]) -> Window:
-    """The window of an operation that slides over a space."""
-    rank = len(space) + 2
-    strides, dilations = (spatial(operation, name, rank) for name in ("strides", "dilations"))
-    return window_over(operation, space, kernel, strides, dilations)
-
-
 def window_over(
-    operation: Operation, space: Space, kernel: Sequence[int], strides: Sequence[int],
-    dilations: Sequence[int],
+    operation: Operation, space: Sequence[int | None], kernel: Sequence[int],
+    strides: Sequence[int], dilations: Sequence[int],
 ) -> Window:  # fmt: skip
     """The window of these sizes that slides over a space; it's padded as the operation says."""
     pads = explicit_pads(operation, len(space) + 2)
     if operation.attribute("padding") == b"SAME":
         parts = zip(space, kernel, strides, dilations, strict=True)
-        needed = [_missing(size, step, (k - 1) * gap + 1) for size, k, step, gap in parts]
-        pads = [(total // 2, total - total // 2) for total in needed]
+        pads = [same_padding(size or 0, step, (k - 1) * gap + 1) for size, k, step, gap in parts]
     return Window(tuple(kernel), tuple(strides), tuple(pads), tuple(dilations))
 
 
-def _missing(size: int | None, step: int, width: int) -> int:
-    """How much a window of that width lacks at the edges of an axis."""
-    if size is None and width > 1 and step > 1:
-        raise UnknownSizeError("how much is padded isn't known")
-    if size is None:
-        return width - 1
-    return max(0, (-(-size // step) - 1) * step + width - size)
+def slid(
+    operation: Operation, x: Node, kernel: Sequence[int], strides: Sequence[int] = (),
+    fill: float = 0,
+) -> tuple[Node, Window]:  # fmt: skip
+    """The window of an operation over a tensor with its channels at the end, and that tensor: with
+    margins of a number, where they depend on sizes that aren't known.
+    """
+    rank, space = len(x.shape), x.shape[1:-1]
+    strides = strides or spatial(operation, "strides", rank)
+    dilations = spatial(operation, "dilations", rank)
+    if operation.attribute("padding") == b"SAME" and None in space:
+        moves = Moves(tuple(kernel), tuple(strides), tuple(dilations), "same")
+        return resolve(x, moves, operation.type, fill)
+    return x, window_over(operation, space, kernel, strides, dilations)
 
 
 def _spatial_sizes(operation: Operation, sizes: list[Size]) -> tuple[Size, ...]:
@@ -93,8 +90,7 @@ def _convolving(primitive: Callable[..., Node]) -> Callable[[Operation, Any, Nod
     """A convolution as an operation says."""
 
     def rule(operation: Operation, x: Any, kernel: Node) -> Node:
-        node = channels_last(operation, x)
-        window = window_of(operation, node.shape[1:-1], sizes_of(kernel, 0, -2))
+        node, window = slid(operation, channels_last(operation, x), sizes_of(kernel, 0, -2))
         return as_told(operation, primitive(node, kernel, window=window))
 
     return rule
@@ -103,10 +99,16 @@ def _convolving(primitive: Callable[..., Node]) -> Callable[[Operation, Any, Nod
 def _convolving_back(primitive: Callable[..., Node]) -> Callable[..., Node]:
     """The adjoint of a convolution in its input."""
 
-    def rule(operation: Operation, sizes: Any, kernel: Node, g: Any) -> Node:
-        space = _spatial_sizes(operation, sizes_in(sizes))
-        window = window_of(operation, split(space)[0], sizes_of(kernel)[:-2])
-        return as_told(operation, primitive(channels_last(operation, g), kernel, space, window))
+    def rule(operation: Operation, sizes: list[Size], kernel: Node, g: Any) -> Node:
+        over, given = sizes_of(kernel, 0, -2), channels_last(operation, g)
+        space = _spatial_sizes(operation, sizes)
+        below = zeros([size_of(given, 0), *space, 1], given.dtype)
+        node, window = slid(operation, below, over)
+        found = primitive(given, kernel, dims(node)[1:-1], window)
+        if node is not below:  # without the margins
+            sizes = [*dims(below)[:-1], size_of(found, -1)]
+            found = slope(lambda x: slid(operation, x, over)[0], sizes, found.dtype, found)
+        return as_told(operation, found)
 
     return rule
 
@@ -119,8 +121,8 @@ pure("DepthwiseConv2dNativeBackpropInput")(_convolving_back(C.depthwise_input))
 
 @pure("Conv2DBackpropFilter Conv3DBackpropFilterV2 DepthwiseConv2dNativeBackpropFilter")
 def _kernel_gradient(operation: Operation, x: Any, sizes: list[int], g: Any) -> Node:
-    node, given = channels_last(operation, x), channels_last(operation, g)
-    window = window_of(operation, node.shape[1:-1], tuple(sizes[:-2]))
+    given = channels_last(operation, g)
+    node, window = slid(operation, channels_last(operation, x), sizes[:-2])
     if operation.type.startswith("Depthwise"):
         return C.depthwise_kernel(node, given, window=window, multiplier=sizes[-1])
     return C.conv_kernel(node, given, window=window)
@@ -129,40 +131,51 @@ def _kernel_gradient(operation: Operation, x: Any, sizes: list[int], g: Any) -> 
 # Pooling ----------------------------------------------------------------------------------------
 
 
-def pool_window(operation: Operation, node: Node, *told: Any) -> Window:
-    """The window of a pool over a tensor with its channels at the end; `told` are its sizes and
-    strides, where the operation has them as inputs.
-    """
-    space = node.shape[1:-1]
+def pool_sizes(operation: Operation, rank: int, *told: Any) -> tuple[list[int], list[int]]:
+    """The sizes and strides of a pool's window; `told` where the operation has them as inputs."""
     if not told:
-        return window_of(operation, space, tuple(spatial(operation, "ksize", len(node.shape))))
+        return [*spatial(operation, "ksize", rank)], [*spatial(operation, "strides", rank)]
     is_last = is_channels_last(operation)
     sizes, strides = (n[1:-1] if is_last else n[2:] for n in map(integers, told))
-    return window_over(operation, space, sizes, strides, [1] * len(space))
+    return sizes, strides
+
+
+def _max_pooled(operation: Operation, x: Node, *told: Any) -> tuple[Node, Node, Window]:
+    """What a pool slides over, its maxima and their places, and the window."""
+    node, window = slid(operation, x, *pool_sizes(operation, len(x.shape), *told), least(x.dtype))
+    return node, P.max_pool(node, window=window), window
 
 
 @pure("MaxPool MaxPool3D MaxPoolV2")
 def _max_pool(operation: Operation, x: Any, *told: Any) -> Node:
-    node = channels_last(operation, x)
-    pooled = P.max_pool(node, window=pool_window(operation, node, *told)).results[0]
-    return as_told(operation, pooled)
+    _, pooled, _ = _max_pooled(operation, channels_last(operation, x), *told)
+    return as_told(operation, pooled.results[0])
 
 
 @pure("MaxPoolGrad MaxPool3DGrad MaxPoolGradV2 MaxPoolGradGrad MaxPool3DGradGrad MaxPoolGradGradV2")
 def _max_pool_gradient(operation: Operation, x: Any, y: Any, g: Any, *told: Any) -> Node:
     """A gradient put where the maxima are; or, of the second one, what lies in it there."""
     node, given = channels_last(operation, x), channels_last(operation, g)
-    window = pool_window(operation, node, *told)
-    at = P.max_pool(node, window=window).results[1]
+    over, pooled, window = _max_pooled(operation, node, *told)
+    at = pooled.results[1]
     if "GradGrad" in operation.type:
+        given, _ = slid(operation, given, *pool_sizes(operation, len(node.shape), *told))
         return as_told(operation, P.pool_pick(given, at, window=window))
-    return as_told(operation, P.unpool(given, at, dims(node)[1:-1], window))
+    found = P.unpool(given, at, dims(over)[1:-1], window)
+    if over is not node:
+        found = slope(lambda z: _max_pooled(operation, z, *told)[0], dims(node), node.dtype, found)
+    return as_told(operation, found)
 
 
 @pure("AvgPool AvgPool3D")
 def _average_pool(operation: Operation, x: Any) -> Node:
     node = channels_last(operation, x)
-    return as_told(operation, P.average_pool(node, pool_window(operation, node)))
+    over, window = slid(operation, node, *pool_sizes(operation, len(node.shape)))
+    if over is node:
+        return as_told(operation, P.average_pool(node, window))
+    ones, _ = slid(operation, full_like(node, 1), window.sizes, window.strides)
+    count, total = (P.sum_pool(each, window=window) for each in (ones, over))
+    return as_told(operation, E.div(total, count))
 
 
 @pure("AvgPoolGrad AvgPool3DGrad")

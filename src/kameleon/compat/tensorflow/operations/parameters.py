@@ -9,7 +9,7 @@ from types import FunctionType
 from typing import Any
 
 from ..dtypes import name_of
-from .values import array, integer, integers, tensor, text, texts
+from .values import array, integer, integers, size_in, sizes_in, tensor, text, texts
 
 Change = Callable[[Any], Any]
 
@@ -19,6 +19,8 @@ OF_VALUES: dict[str, Change] = {
     "Array": array,
     "int": integer,
     "list[int]": integers,
+    "Size": size_in,
+    "list[Size]": sizes_in,
     "str": text,
     "Texts": texts,
 }

@@ -22,7 +22,7 @@ from kameleon.graph.primitives.sizes import Size, sizes_product
 from ..graph import Operation
 from .elementwise import divide
 from .table import fold, pure
-from .values import Kind, axis_of, dims, integer, integers, positions, sizes_of
+from .values import Kind, axis_of, dims, integers, positions, size_in, sizes_of
 
 Reduce = Callable[[Node, list[int]], Node]
 
@@ -138,7 +138,7 @@ def _cumulative_logsumexp(x: Node, axis: Any, *, exclusive: bool, reverse: bool)
 
 @pure("TopKV2 TopK")
 def _top(x: Node, count: Any = None, *, k: Any) -> list[Node]:
-    values, at = top_k(x, k if count is None else integer(count))
+    values, at = top_k(x, k if count is None else size_in(count))
     return [values, E.cast(at, "int32")]
 
 
@@ -163,11 +163,18 @@ def _product_of_many_zeros(a: Node, b: Node, *, transpose_a: bool, transpose_b: 
     return _matmul(one, other, transpose_a=transpose_a, transpose_b=transpose_b)
 
 
+def _common(one: list[Size], other: list[Size]) -> list[Size]:
+    """The sizes that two shapes are stretched to; those that aren't known are taken as equal."""
+    rank = max(len(one), len(other))
+    pairs = zip(*([*[1] * (rank - len(sizes)), *sizes] for sizes in (one, other)), strict=True)
+    return [b if a == 1 or (isinstance(b, int) and b != 1) else a for a, b in pairs]
+
+
 @pure("BatchMatMul BatchMatMulV2")
 def _batch_matmul(one: Node, other: Node, *, adj_x: bool, adj_y: bool) -> Node:
     batch: list[Size] = dims(one)[:-2]
     if one.shape[:-2] != other.shape[:-2]:
-        batch = [*np.broadcast_shapes(sizes_of(one, 0, -2), sizes_of(other, 0, -2))]
+        batch = _common(dims(one)[:-2], dims(other)[:-2])
     one, other = (broadcast_to(x, [*batch, *dims(x)[-2:]]) for x in (one, other))
     rank, each = len(batch), range(len(batch))
     inner = (rank if adj_x else rank + 1,), (rank + 1 if adj_y else rank,)

@@ -4,6 +4,7 @@ is told.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -16,7 +17,7 @@ from kameleon.graph.primitives import indexing as I
 from kameleon.graph.primitives import movement as M
 from kameleon.graph.primitives.filling import full_like
 from kameleon.graph.primitives.reduce import reduce_sum
-from kameleon.graph.primitives.sizes import Size, plus, size_of
+from kameleon.graph.primitives.sizes import Size, plus, size_of, sizes_product
 
 from ..graph import Operation
 from ..lowering import Lowering
@@ -26,23 +27,23 @@ from .demands import demand_places
 from .elementwise import zero
 from .state import given_back
 from .table import PURE, effect, pure
-from .values import broadcast, size_in, sizes_of, tensor
+from .values import broadcast, sizes_of, tensor, vector_of
 
 
-def flat_positions(at: Node, sizes: tuple[int, ...]) -> Node:
+def flat_positions(at: Node, sizes: Sequence[Size]) -> Node:
     """Positions in an array of these sizes, given by their coordinates along the last axis."""
-    strides = np.append(np.cumprod(sizes[::-1])[::-1][1:], 1).astype(str(at.dtype))
-    weighted = E.mul(*broadcast(at, strides[: len(sizes)]))
+    strides = [sizes_product(sizes[place + 1 :]) for place in range(len(sizes))]
+    weighted = E.mul(*broadcast(at, vector_of(strides, str(at.dtype))))
     return reduce_sum(weighted, [len(at.shape) - 1])
 
 
-def by_rows(places: Node, values: Node, shape: tuple[int, ...]) -> tuple[Node, Node, int]:
+def by_rows(places: Node, values: Node, shape: list[Size]) -> tuple[Node, Node, Size]:
     """Places as numbers of rows, and what comes there as rows; how many rows there are."""
-    depth = sizes_of(places)[-1]
+    [depth] = sizes_of(places, -1)
     rows = flat_positions(places, shape[:depth])
-    count = int(np.prod(sizes_of(rows)))
+    count = sizes_product(dims(rows))
     given = M.reshape(values, [count, *shape[depth:]])
-    return M.reshape(rows, [count]), given, int(np.prod(shape[:depth]))
+    return M.reshape(rows, [count]), given, sizes_product(shape[:depth])
 
 
 def added(rows: Node, values: Node, count: Size) -> Node:
@@ -52,14 +53,14 @@ def added(rows: Node, values: Node, count: Size) -> Node:
 
 def put(x: Node, rows: Node, values: Node) -> Node:
     """Rows of a tensor replaced by others; of several for one place the last counts."""
-    count, size = sizes_of(rows)[0], sizes_of(x)[0]
-    if not count:
+    size = size_of(x, 0)
+    if size_of(rows, 0) == 0:
         return x
     if x.dtype.is_bool:
         return E.cast(put(E.cast(x, "int32"), rows, E.cast(values, "int32")), "bool")
     order = I.argsort(rows, axis=0)
     rows, values = I.gather(rows, order, 0), I.gather(values, order, 0)
-    ends = E.ne(M.slice_axis(rows, 0, 0, count - 1), M.slice_axis(rows, 0, 1, count))
+    ends = E.ne(M.slice_axis(rows, 0, 0, -1), M.slice_axis(rows, 0, 1, None))
     last = M.concatenate([ends, tensor(np.ones(1, bool))], 0)
     placed = added(rows, E.select(_along(last, values), values, zero(values)), size)
     touched = added(rows, E.cast(last, "int32"), size)
@@ -69,12 +70,12 @@ def put(x: Node, rows: Node, values: Node) -> Node:
 def _along(marks: Node, like: Node) -> Node:
     """A mark for each row, stretched over the rows."""
     rank = len(like.shape)
-    return M.broadcast_to(M.reshape(marks, [-1, *[1] * (rank - 1)]), sizes_of(like))
+    return M.broadcast_to(M.reshape(marks, [-1, *[1] * (rank - 1)]), dims(like))
 
 
 @pure("ScatterNd")
-def _scatter_nd(at: Node, values: Node, sizes: list[int]) -> Node:
-    return M.reshape(added(*by_rows(at, values, tuple(sizes))), sizes)
+def _scatter_nd(at: Node, values: Node, sizes: list[Size]) -> Node:
+    return M.reshape(added(*by_rows(at, values, sizes)), sizes)
 
 
 @pure("TensorScatterAdd TensorScatterSub ScatterNdNonAliasingAdd TensorScatterUpdate")
@@ -84,9 +85,9 @@ def _changed_at(operation: Operation, x: Node, at: Node, values: Node) -> Node:
 
 def _with_changes(how: str, x: Node, at: Node, values: Node) -> Node:
     """A tensor that is changed at coordinates, as `changed` says."""
-    rows, given, count = by_rows(at, values, sizes_of(x))
-    flat = M.reshape(x, [count, *sizes_of(given)[1:]])
-    return M.reshape(changed(how, flat, rows, given), sizes_of(x))
+    rows, given, count = by_rows(at, values, dims(x))
+    flat = M.reshape(x, [count, *dims(given)[1:]])
+    return M.reshape(changed(how, flat, rows, given), dims(x))
 
 
 @pure("InplaceAdd InplaceSub InplaceUpdate")
@@ -101,17 +102,17 @@ def changed(how: str, x: Node, rows: Node, values: Node) -> Node:
     """
     if how.endswith("Update"):
         return put(x, rows, values)
-    change = added(rows, values, sizes_of(x)[0])
+    change = added(rows, values, size_of(x, 0))
     return E.sub(x, change) if how.endswith("Sub") else E.add(x, change)
 
 
 @pure("UnsortedSegmentSum")
-def _segments(x: Node, places: Node, count: Any) -> Node:
+def _segments(x: Node, places: Node, count: Size) -> Node:
     """What has a number below zero counts nowhere: it goes before the others, and is cut off."""
     flat = M.reshape(places, [-1])
     rows = E.add(E.maximum(flat, full_like(flat, -1)), full_like(flat, 1))
     given = M.reshape(x, [size_of(flat, 0), *dims(x)[len(places.shape) :]])
-    return M.slice_axis(added(rows, given, plus(size_in(count), 1)), 0, 1, None)
+    return M.slice_axis(added(rows, given, plus(count, 1)), 0, 1, None)
 
 
 # In variables -----------------------------------------------------------------------------------
@@ -157,10 +158,10 @@ def _scatter(
     lowering: Lowering, operation: Operation, reference: Reference, places: Node, given: Node
 ) -> Any:
     rows = tensor(lowering.value(reference))
-    rest = sizes_of(rows)[1:]
+    rest = dims(rows)[1:]
     if not given.shape:
-        given = M.broadcast_to(given, [*sizes_of(places), *rest])
-    count = int(np.prod(sizes_of(places)))
+        given = M.broadcast_to(given, [*dims(places), *rest])
+    count = sizes_product(dims(places))
     flat, given = M.reshape(places, [count]), M.reshape(given, [count, *rest])
     lowering.assign(reference, _rows_changed(operation.type.split("Scatter")[1], rows, flat, given))
     return given_back(operation, reference)

@@ -108,7 +108,7 @@ def _stitched_sizes(places: list[np.ndarray], parts: list[list[Size]], dtype: st
     """Numbers by numbers, so that each is known for what it is."""
     found: dict[int, Size] = {}
     for at, part in zip(places, parts, strict=True):
-        found.update(zip(map(int, at), part, strict=True))
+        found.update(zip(np.ravel(at).tolist(), part, strict=True))
     return vector_of([found.get(at, 0) for at in range(max(found, default=-1) + 1)], dtype)
 
 

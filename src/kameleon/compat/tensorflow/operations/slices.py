@@ -13,22 +13,24 @@ from kameleon.graph.primitives import elementwise as E
 from kameleon.graph.primitives import indexing as I
 from kameleon.graph.primitives import movement as M
 from kameleon.graph.primitives.filling import full_like
-from kameleon.graph.primitives.sizes import Size, split
+from kameleon.graph.primitives.movement import WHOLE
+from kameleon.graph.primitives.sizes import Size, as_node, minus
 
 from ..failures import failure
 from ..graph import Operation
 from ..lowering import Lowering
+from ..parts import clamped, from_the_front
 from ..shapes.known import slices_of
 from ..variables import Reference
 from .state import given_back
 from .table import effect, known, pure
 from .values import (
     UnknownSizeError,
+    are_sizes_open,
     dims,
     elements,
     integer,
     integers,
-    sizes_in,
     sizes_of,
     tensor,
 )
@@ -41,15 +43,18 @@ class Cuts:
         windows: the start, end and step on each axis of the operand, steps above zero.
         axes: of the result: which of the operand's each is; None for a new one.
         flipped: axes that are reversed.
+        open: by axis that is cut where it's computed: the start, and how much is taken.
     """
 
-    def __init__(self, operation: Operation, shape: tuple[int | None, ...], *parts: Any) -> None:
-        slices = slices_of(operation, *map(integers, parts))
+    def __init__(self, operation: Operation, shape: Sequence[Size], *parts: Any) -> None:
+        begin, end, strides = parts
+        slices = slices_of(operation, elements(begin), elements(end), integers(strides))
         consumed = sum(1 for part in slices if part is not None and part is not Ellipsis)
         slices = slices if Ellipsis in slices else (*slices, Ellipsis)
         self.windows: list[Any] = []
         self.axes: list[int | None] = []
         self.flipped: list[int] = []
+        self.open: dict[int, tuple[Size, Size]] = {}
         for part in slices:
             if part is None:
                 self.axes.append(None)
@@ -58,16 +63,37 @@ class Cuts:
                 whole = slice(None) if part is Ellipsis else part
                 self._cut(whole, shape[len(self.windows)])
 
-    def _cut(self, part: Any, size: int | None) -> None:
+    def _cut(self, part: Any, size: Size) -> None:
+        axis = len(self.windows)
+        if isinstance(part, Node):
+            self.open[axis] = from_the_front(part, as_node(size)), 1
+            self.windows.append(WHOLE)
+            return
         if isinstance(part, int):
-            at = part if size is None else part % size if size else 0
+            at = part
+            if isinstance(size, int):
+                at = part % size if size else 0
             self.windows.append((at, None if at == -1 else at + 1, 1))
             return
-        self.axes.append(len(self.windows))
-        if size is None:
-            if part.step not in (None, 1):
+        self.axes.append(axis)
+        if not are_sizes_open():
+            part = slice(_known(part.start), _known(part.stop), part.step)
+        if isinstance(part.start, Node) or isinstance(part.stop, Node):
+            if part.step != 1:
+                raise UnknownSizeError(f"a slice {part}")
+            start = clamped(0 if part.start is None else part.start, size)
+            stop = size if part.stop is None else clamped(part.stop, size)
+            count = as_node(minus(stop, start))
+            self.open[axis] = start, E.maximum(count, full_like(count, 0))
+            self.windows.append(WHOLE)
+            return
+        if isinstance(size, Node):
+            if part.step == -1 and part.start is part.stop is None:
+                self.flipped.append(axis)
+                part = slice(None)
+            if (part.step or 1) < 1:
                 raise UnknownSizeError(f"a slice {part} of an axis of unknown size")
-            self.windows.append((part.start, part.stop, 1))
+            self.windows.append((part.start, part.stop, part.step or 1))
             return
         picked = range(*part.indices(size))
         if picked.step < 0:
@@ -76,16 +102,20 @@ class Cuts:
         self.windows.append((picked.start, max(picked.stop, picked.start), picked.step))
 
 
+def _known(place: Any) -> int | None:
+    return None if place is None else integer(place)
+
+
 @known("StridedSlice")
 def _strided(operation: Operation, x: Any, begin: Any, end: Any, strides: Any) -> Any:
-    rank = len(np.shape(x)) if not isinstance(x, Node) else len(x.shape)
-    begin, end, rows = _computed_rows(operation, begin, end, rank)
-    for axis, at in rows:
-        x = I.gather(tensor(x), _from_the_front(at, *sizes_of(x, axis, axis + 1)), axis)
-    if not isinstance(x, Node):
+    are_known = not any(isinstance(value, Node) for value in (x, begin, end, strides))
+    if are_known:
         slices = slices_of(operation, integers(begin), integers(end), integers(strides))
         return np.asarray(x[slices])
-    cuts = Cuts(operation, x.shape, begin, end, strides)
+    x = tensor(x)
+    cuts = Cuts(operation, dims(x), begin, end, strides)
+    for axis, (start, count) in cuts.open.items():
+        x = I.span(x, axis, start, count)
     found = M.slice_(x, cuts.windows)
     if cuts.flipped:
         found = K.reverse(found, cuts.flipped)
@@ -93,74 +123,20 @@ def _strided(operation: Operation, x: Any, begin: Any, end: Any, strides: Any) -
     return M.reshape(found, [1 if axis is None else sizes[axis] for axis in cuts.axes])
 
 
-def _computed_rows(
-    operation: Operation, begin: Any, end: Any, rank: int
-) -> tuple[Any, Any, list[tuple[int, Node]]]:
-    """Of a slice such as `x[:, i]`, where `i` is computed: what is left if there's nothing but
-    the row on that axis, and each such axis with the row that's taken.
-
-    Raises:
-        NeedsValueError: something else than a single row is taken where it's computed.
-    """
-    if not isinstance(begin, Node):
-        return begin, end, []
-    masks = {name: operation.attribute(f"{name}_mask") for name in ("begin", "end", "shrink_axis")}
-    starts, stops = elements(begin), elements(end)
-    axes, rows = _axes(operation, len(starts), rank), []
-    for place, start in enumerate(starts):
-        bit = 1 << place
-        if place not in axes:
-            starts[place] = stops[place] = 0
-        elif not masks["shrink_axis"] & bit:
-            starts[place] = 0 if masks["begin"] & bit else start
-            stops[place] = 0 if masks["end"] & bit else stops[place]
-        elif isinstance(start, Node):
-            rows.append((axes[place], start))
-            starts[place] = stops[place] = 0
-    if any(isinstance(start, Node) for start in starts):
-        integers(begin)
-    if any(isinstance(stop, Node) for stop in stops):
-        integers(end)
-    return starts, stops, rows
-
-
-def _axes(operation: Operation, count: int, rank: int) -> dict[int, int]:
-    """By place in a slice, the axis of what is sliced, where there's just one."""
-    whole, new = (operation.attribute(f"{name}_mask") for name in ("ellipsis", "new_axis"))
-    places = [place for place in range(count) if not (whole | new) >> place & 1]
-    behind = [place for place in places if whole and whole < 1 << place]
-    found = {place: axis for axis, place in enumerate(places)}
-    found.update((place, rank - at) for at, place in enumerate(reversed(behind), 1))
-    return found
-
-
-def _from_the_front(at: Node, size: int) -> Node:
-    """A number of a row, counted from the front if it's negative; as a vector."""
-    row = M.reshape(at, [1])
-    return E.select(E.lt(row, full_like(row, 0)), E.add(row, full_like(row, size)), row)
-
-
 @pure("StridedSliceGrad")
 def _strided_gradient(
-    operation: Operation, sizes: Any, begin: Any, end: Any, strides: Any, g: Any
+    operation: Operation, shape: list[Size], begin: Any, end: Any, strides: Any, g: Any
 ) -> Node:
-    shape = sizes_in(sizes)
-    begin, end, rows = _computed_rows(operation, begin, end, len(shape))
-    picked = list(shape)
-    for axis, _ in rows:
-        picked[axis] = 1
-    known, _ = split(picked)
-    found = _spread(Cuts(operation, known, begin, end, strides), g, picked)
-    for axis, at in rows:
-        size = integer(shape[axis])
-        found = I.scatter_add(found, _from_the_front(at, size), size, axis)
-    return found
+    return _spread(Cuts(operation, shape, begin, end, strides), g, shape)
 
 
-def _inner(cuts: Cuts, shape: tuple[int, ...]) -> list[int]:
+def _inner(cuts: Cuts, shape: Sequence[int]) -> list[Size]:
     """How much of each axis is cut out."""
     pairs = zip(cuts.windows, shape, strict=True)
-    return [len(range(*slice(*window).indices(size))) for window, size in pairs]
+    found: list[Size] = [len(range(*slice(*window).indices(size))) for window, size in pairs]
+    for axis, (_, count) in cuts.open.items():
+        found[axis] = count
+    return found
 
 
 def _spread(cuts: Cuts, part: Any, shape: Sequence[Size]) -> Node:
@@ -172,7 +148,11 @@ def _spread(cuts: Cuts, part: Any, shape: Sequence[Size]) -> Node:
     found = M.reshape(tensor(part), sizes)
     if cuts.flipped:
         found = K.reverse(found, cuts.flipped)
-    return M.unslice(found, shape, cuts.windows)
+    opened = [cuts.open.get(axis, (0, size))[1] for axis, size in enumerate(shape)]
+    found = M.unslice(found, opened, cuts.windows)
+    for axis, (start, count) in cuts.open.items():
+        found = I.scatter_add(found, I.places_of(start, count), shape[axis], axis)
+    return found
 
 
 # Assignments ------------------------------------------------------------------------------------
@@ -193,7 +173,7 @@ def _updated(operation: Operation, x: Any, begin: Any, end: Any, strides: Any, v
     cuts = Cuts(operation, shape, begin, end, strides)
     part, inner = tensor(value), _inner(cuts, shape)
     whole = [1 if axis is None else inner[axis] for axis in cuts.axes]
-    if list(part.shape) != whole:
+    if not cuts.open and list(part.shape) != whole:
         message = f"a part of shape {whole} can't be assigned a value of {list(part.shape)}"
         raise failure("UNIMPLEMENTED", f"{message}: it isn't broadcast")
     there = _spread(cuts, full_like(part, 1), shape)

@@ -10,6 +10,7 @@ from kameleon.graph.ir.node import Tensor as Node
 from kameleon.graph.primitives import elementwise as E
 from kameleon.graph.primitives import movement as M
 from kameleon.graph.primitives.control import check
+from kameleon.graph.primitives.sizes import Size, are_one_size, as_node, size_of
 from kameleon.graph.primitives.sparse import sparse_dense_dot
 
 from ..arithmetic import sparse as A
@@ -20,7 +21,7 @@ from ..graph import Operation
 from ..tensors import dims
 from .arrays import reshaped
 from .table import fold, pure
-from .values import result_type, tensor
+from .values import result_type, tensor, vector_of
 
 Array = np.ndarray
 
@@ -81,7 +82,7 @@ def _product_known(
 
 @pure("SparseTensorDenseMatMul")
 def _product(
-    indices: Node, values: Node, shape: list[int], right: Node, *, adjoint_a: bool, adjoint_b: bool
+    indices: Node, values: Node, shape: list[Size], right: Node, *, adjoint_a: bool, adjoint_b: bool
 ) -> Node:
     rows, columns = shape
     if adjoint_b:
@@ -90,9 +91,13 @@ def _product(
         rows, columns = columns, rows
         parts = [M.slice_axis(indices, 1, 1, 2), M.slice_axis(indices, 1, 0, 1)]
         indices = M.concatenate(parts, 1)
-    if columns != right.shape[0]:
-        raise invalid(f"Cannot multiply A and B because inner dimension does not match: {columns}")
-    inside = E.lt(indices, M.broadcast_to(tensor(np.array([rows, columns])), dims(indices)))
+    if not are_one_size(columns, inner := size_of(right, 0)):
+        message = "Cannot multiply A and B because inner dimension does not match"
+        if isinstance(columns, int) and isinstance(inner, int):
+            raise invalid(f"{message}: {columns}")
+        right = check(right, E.eq(as_node(columns), as_node(inner)), message=message)
+    limits = tensor(vector_of([rows, columns], "int64"))
+    inside = E.lt(indices, M.broadcast_to(limits, dims(indices)))
     indices = check(indices, inside, message="an index of a sparse matrix is out of bounds")
     return sparse_dense_dot(indices, values, right, rows)
 

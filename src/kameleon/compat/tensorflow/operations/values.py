@@ -13,8 +13,9 @@ from typing import Any, NewType
 import numpy as np
 
 from kameleon import backend as K
-from kameleon.backend._known import known_int
+from kameleon.backend._known import known_int, scalar_behind
 from kameleon.backend._tensors import broadcast_together, dims_from
+from kameleon.graph.ir.leaves import INPUT
 from kameleon.graph.ir.node import Tensor as Node
 from kameleon.graph.ir.program import has_effects
 from kameleon.graph.primitives.elementwise import cast
@@ -103,7 +104,7 @@ def array(value: Any) -> np.ndarray:
     if value.dtype.is_integer and value.shape == () and (known := known_int(value)) is not None:
         return np.array(known, str(value.dtype))
     if origins(value):
-        found = dims_from(value, "sizes") if may_be_sizes(value) else [value]
+        found = dims_from(value, "sizes") if value.shape and may_be_sizes(value) else [value]
         if all(isinstance(each, int) for each in found):
             return np.array(found, str(value.dtype))
         raise NeedsValueError(f"a tensor of shape {value.shape}", value)
@@ -142,9 +143,11 @@ def follows_from_shapes(operation: Operation, place: int) -> bool:
     return True
 
 
-def elements(value: Any) -> list[Any]:
+def elements(value: Any) -> list[Size]:
     """The numbers of a vector: ints where they're known, else scalars of K's."""
-    return dims_from(value, "numbers") if isinstance(value, Node) else integers(value)
+    if not isinstance(value, Node):
+        return [*integers(value)]
+    return [cast(x, "int32") if isinstance(x, Node) else x for x in dims_from(value, "numbers")]
 
 
 def integers(value: Any) -> list[int]:
@@ -158,8 +161,9 @@ def integer(value: Any) -> int:
 
 
 def may_be_sizes(value: Node) -> bool:
-    """Whether a tensor is a short vector of integers."""
-    return _is_vector(value) and (value.shape[0] or 0) < MANY
+    """Whether a tensor is an integer, or a short vector of them."""
+    is_one = value.dtype.is_integer and not value.shape
+    return is_one or (_is_vector(value) and (value.shape[0] or 0) < MANY)
 
 
 def vector_of(sizes: Sequence[Size], dtype: str) -> Any:
@@ -173,22 +177,50 @@ def _is_vector(value: Node) -> bool:
     return value.dtype.is_integer and len(value.shape) == 1 and value.shape[0] is not None
 
 
-_sizes_are_open: ContextVar[bool] = ContextVar("sizes are open", default=False)
+_open_sizes: ContextVar[list[Node] | None] = ContextVar("open sizes", default=None)
 
 
 @contextmanager
-def open_sizes() -> Iterator[None]:
-    """Sizes need not be known here: tensors may have axes of unknown size."""
-    token = _sizes_are_open.set(True)
+def open_sizes() -> Iterator[list[Node]]:
+    """Sizes need not be known here: tensors may have axes of unknown size; those of these that are
+    taken to be no single element.
+    """
+    several: list[Node] = []
+    token = _open_sizes.set(several)
     try:
-        yield
+        yield several
     finally:
-        _sizes_are_open.reset(token)
+        _open_sizes.reset(token)
 
 
 def are_sizes_open() -> bool:
     """Whether tensors may have axes of unknown size."""
-    return _sizes_are_open.get()
+    return _open_sizes.get() is not None
+
+
+def take_as_several(size: Node) -> bool:
+    """Take it that an open size isn't 1, if it's computed of sizes alone; whether it is."""
+    several, are_sizes = _open_sizes.get(), is_of_sizes(size)
+    if several is not None and are_sizes and size.primitive.name != "size":
+        several.append(size)
+    return are_sizes
+
+
+def is_of_sizes(size: Size) -> bool:
+    """Whether a number is known, or computed of sizes alone."""
+    if isinstance(size, int):
+        return True
+    seen, rest = {size}, [size]
+    while rest:
+        node = rest.pop()
+        if node.primitive.name == "size":
+            continue
+        if not node.operands and node.primitive.name != "constant":
+            return False
+        new = [each for each in node.operands if each not in seen]
+        seen.update(new)
+        rest += new
+    return True
 
 
 def sizes_in(value: Any) -> list[Size]:
@@ -200,14 +232,30 @@ def sizes_in(value: Any) -> list[Size]:
     """
     if not isinstance(value, Node) or not are_sizes_open():
         return [*integers(value)]
+    if not value.shape:
+        value = reshape(value, [1])
     if not _is_vector(value):
         raise UnknownSizeError(f"sizes in a tensor of shape {value.shape}")
-    return dims_from(value, "sizes")
+    return elements(value)
+
+
+def is_open_size(value: Any) -> bool:
+    """Whether a number is a size that was left open: those are 2 at least."""
+    found = scalar_behind(value) if isinstance(value, Node) else None
+    if found is None or found.primitive.name != "size" or not are_sizes_open():
+        return False
+    return found.operands[0].primitive is INPUT
+
+
+def margins(pads: Any) -> list[tuple[Size, Size]]:
+    """What is put before and behind each axis, of a matrix that says so."""
+    told = sizes_in(reshape(pads, [-1]) if isinstance(pads, Node) else pads)
+    return [*zip(told[::2], told[1::2], strict=True)]
 
 
 def size_in(value: Any) -> Size:
     """The size that a number says; where sizes are open, a scalar of K's for an unknown one."""
-    return sizes_in(reshape(value, [1]))[0] if isinstance(value, Node) else int(value)
+    return sizes_in(value)[0]
 
 
 def axis_of(value: Any, rank: int) -> int:

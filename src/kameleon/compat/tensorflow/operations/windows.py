@@ -18,7 +18,7 @@ from ..graph import Operation
 from ..shapes.networks import spatial
 from .arrays import mirrored
 from .elementwise import zero
-from .networks import convolved, pool_window, window_over
+from .networks import convolved, pool_sizes, slid, window_over
 from .pictures import resized
 from .table import pure
 from .values import result_type, sizes_of, tensor
@@ -31,9 +31,9 @@ Array = np.ndarray
 @pure("MaxPoolWithArgmax")
 def _pool_with_places(operation: Operation, x: Node, *, include_batch_in_index: bool) -> list[Node]:
     """The maxima, and where they are: as one number for row, column and channel."""
-    window = pool_window(operation, x)
-    top, cell = P.max_pool(x, window=window).results
     batch, rows, columns, depth = sizes_of(x)
+    _, window = slid(operation, x, *pool_sizes(operation, len(x.shape)))
+    top, cell = P.max_pool(x, window=window).results
     cell, across = E.cast(cell, "int64"), window.sizes[1]
     starts = [
         np.arange(count) * step - pad[0]

@@ -14,8 +14,8 @@ from kameleon.graph.primitives.filling import zeros
 from ..graph import Value
 from ..inner import Branch, snapshot
 from ..lowering import ArrayHandle, Lowering, NotCompiledError, StackHandle
-from ..operations.values import is_text
-from ..tensors import sizes_of, tensor
+from ..operations.values import are_sizes_open, is_text
+from ..tensors import dims, tensor
 from ..variables import Reference
 from .bodies import ABSENT, COMPOUNDS, STATIC, AbsentError, ApartError, Values, is_same, lower
 from .needed import Choice
@@ -114,7 +114,8 @@ class _Joins:
         if any(isinstance(each, STATIC) or is_text(each) for each in pair):
             raise NotCompiledError("which of two variables, arrays or texts is known too late")
         nodes = [tensor(each) for each in pair]
-        if nodes[0].type != nodes[1].type:
+        ranks = {len(node.shape) for node in nodes}
+        if nodes[0].type != nodes[1].type and (not are_sizes_open() or len(ranks) > 1):
             raise NotCompiledError("the branches give different shapes")
         self.keys.append(key)
         for side, node in zip(self.sides, nodes, strict=True):
@@ -142,7 +143,7 @@ def _beside(way: int, found: Any) -> list[Any]:
     """A result of one branch, and something of its kind for the other."""
     if not isinstance(found, Tensor):
         return [found, found]
-    none = zeros(sizes_of(found), found.dtype)
+    none = zeros(dims(found), found.dtype)
     return [none, found] if way else [found, none]
 
 

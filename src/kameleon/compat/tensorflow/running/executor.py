@@ -236,6 +236,7 @@ class Run:
         given = dict(zip(unit.inputs, values, strict=True))
         inner = Run(self._store, parts, given, trace=self._trace)
         inner.run()
+        unit.begin_anew()
         return {value: inner.found(value, ABSENT) for value in unit.outputs}
 
     @staticmethod

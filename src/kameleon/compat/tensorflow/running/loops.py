@@ -160,6 +160,8 @@ class _Repetition:
         for state, new in zip(states, made, strict=True):
             if state.type != new.type:
                 raise NotCompiledError(f"a value changes from {state.type} to {new.type}")
+        for param in self._turn.given:  # a body outlives what it was made for
+            param.given = None
         last = self._looped(test, states, carry, made, start)
         self._end(last, list(cells))
 
@@ -174,6 +176,8 @@ class _Repetition:
             else:
                 first = self._firsts[at] = self._lowering.value(first)
                 found = self._params[at] = input_node(tensor(first).type)
+                if self._steps is not None:
+                    self._turn.stands_for(found, tensor(first), 0)
             self._inner[carried.merge, 0] = found
             for switch in carried.switches:
                 self._inner[switch, 1] = found

@@ -71,6 +71,9 @@ class Hints:
         return replace(self, known=frozenset(), needing=self.needing - operations)
 
 
+DIFFER = Hints(differ=True)
+
+
 @dataclass(eq=False)
 class Unit:
     """What runs at once.
@@ -88,6 +91,7 @@ class Unit:
         sizes: by kind of its key, the sizes that differ from run to run.
         controls: what of the edges stands for "it has run".
         divided: a plan that does the same in smaller units.
+        differs: whether sizes did from run to run.
     """
 
     elements: list[Operation | Compound]
@@ -102,6 +106,7 @@ class Unit:
     sizes: dict[Key, Sizes] = field(default_factory=dict)
     controls: list[Value] = field(default_factory=list)
     divided: Plan | None = None
+    differs: bool = False
 
     @property
     def operation(self) -> Operation:
@@ -127,6 +132,14 @@ class Unit:
         """What does the same in smaller units, as the hints say."""
         targets = sorted(self.within, key=lambda operation: operation.serial)
         return Plan(self.inputs, self.outputs, targets, hints, self.within)
+
+    def begin_anew(self) -> None:
+        """Where sizes differ, let what was divided for some sizes be compiled as a whole without
+        them; what is needed then is found out once more.
+        """
+        if self.divided is not None and self.divided.differs and not self.hints.differ:
+            self.hints, self.divided = self.hints | DIFFER, None
+            self.sizes.clear()
 
     @cached_property
     def assertions(self) -> frozenset[Operation]:
@@ -169,6 +182,12 @@ class Plan:
                 self._hints |= Hints(on_host=frozenset(parted))
             self._least |= parted
         self._connect()
+
+    @property
+    def differs(self) -> bool:
+        """Whether sizes did, somewhere, from run to run."""
+        parts = ((unit, unit.divided) for unit in self.units)
+        return any(unit.differs or (inner and inner.differs) for unit, inner in parts)
 
     def _parted(self) -> dict[Operation, int]:
         """What is kept in more regions than one, with the level of the last of them."""

@@ -8,6 +8,7 @@ left open at last, where all operations can be built without them.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -19,6 +20,8 @@ from kameleon.graph.ir.leaves import INPUT
 from kameleon.graph.ir.node import Tensor
 from kameleon.graph.primitives import elementwise as E
 from kameleon.graph.primitives import movement as M
+from kameleon.graph.primitives.control import check
+from kameleon.graph.primitives.filling import full_like
 from kameleon.graph.primitives.sizes import as_node, size_of
 
 from ..dtypes import HANDLES, REFERENCE
@@ -27,7 +30,14 @@ from ..graph import Operation, Value, made_of
 from ..lowering import ArrayHandle, ListHandle, Lowering, NotCompiledError, StackHandle
 from ..operations import table
 from ..operations.lists import TensorList
-from ..operations.values import Known, NeedsValueError, UnknownSizeError, is_text, open_sizes
+from ..operations.values import (
+    Known,
+    NeedsValueError,
+    UnknownSizeError,
+    is_text,
+    open_sizes,
+    origins,
+)
 from ..resources.base import Resource
 from ..tensors import sizes_of
 from ..variables import HOLDS, Reference, Store
@@ -35,12 +45,22 @@ from . import choices, loops  # noqa: F401
 from .ahead import turns_ahead
 from .bodies import ABSENT, AheadError, ApartError, Values, lower
 from .needed import Compound, Loop
-from .plan import Hints, Unit
-from .sizes import FEW, MOST, Key, Numbers, Sizes, is_open, kind_of, known_part, without_values
+from .plan import DIFFER, Hints, Unit
+from .sizes import (
+    MOST,
+    Key,
+    Numbers,
+    Pattern,
+    Sizes,
+    is_open,
+    is_shaped,
+    kind_of,
+    known_part,
+    without_values,
+)
 
 T = TypeVar("T")
-Place = tuple[int, int | None]  # of an input, and of a number in it
-DIFFER = Hints(differ=True)
+Place = tuple[int, int | None]  # of an input, and of a number in it (~: of an axis)
 # So many compiled functions a region keeps, and of so many kinds of keys which sizes differ.
 KEPT = 32
 
@@ -51,7 +71,7 @@ class Compiled:
 
     Attributes:
         places: the inputs that the function takes: all of it, or as many bools as one of its
-            numbers says.
+            numbers, or of its axes, says.
         function: computes the values of `computed` and `begun`; None if there's nothing to do.
         known: values that are the same in each run.
         handed_on: places of inputs that are outputs.
@@ -159,13 +179,24 @@ def _compiled(store: Store, unit: Unit, values: list[Any], openly: bool) -> Comp
     found = _kept(store, unit, (key, begun))
     if found is None:
         kind = kind_of(key)
-        sizes = unit.sizes.get(kind) or _keep(unit.sizes, kind, Sizes(unit.hints.differ))
+        sizes = unit.sizes.get(kind) or _keep(unit.sizes, kind, Sizes(_unknown(unit, key)))
         if openly and sizes.have_changed(key):
+            unit.differs = True
             found = _without_sizes(store, unit, values, sizes, key, begun)
     if found is None:
         _demand_few(unit, key)
         found = _keep(unit.cache, (key, begun), _for_sizes(store, unit, values, key))
     return found
+
+
+def _unknown(unit: Unit, key: Key) -> Iterator[tuple[int, int]]:
+    """The sizes that the graph doesn't know, by input and axis, where some are known to differ."""
+    for place, (source, index) in enumerate(unit.inputs if unit.hints.differ else ()):
+        if is_shaped(key[place]) and not isinstance(key[place][1], Numbers):
+            known, sizes = source.shapes[index], key[place][0]
+            for axis in range(len(sizes)):  # of a list its graph knows nothing
+                if known is None or len(known) != len(sizes) or known[axis] < 0:
+                    yield place, axis
 
 
 def _kept(store: Store, unit: Unit, key: Key) -> Compiled | None:
@@ -191,8 +222,8 @@ def _without_sizes(
     if found is None and is_open(opened):
         region = _Region(store, unit, values, opened)
         try:
-            with open_sizes():
-                made = region.compiled()
+            with open_sizes() as several:
+                made = region.compiled(several)
             found = _keep(unit.cache, (opened, begun), made)
         except AheadError as error:
             raise DivideError(unit.hints | DIFFER | _counted_ahead(error.loop)) from None
@@ -200,9 +231,9 @@ def _without_sizes(
             hints = _known_for(region, error)
             if hints and hints.known.issubset(unit.inputs):  # numbers that are known may be sizes
                 raise DivideError(unit.hints | DIFFER | hints) from None
-            sizes.are_needed = True
+            sizes.be_needed()
         except Exception:  # whatever it is: what is compiled for these sizes does without, or tells
-            sizes.are_needed = True
+            sizes.be_needed()
     return found
 
 
@@ -254,8 +285,8 @@ def _demand_few(unit: Unit, key: Key) -> None:
     alone = frozenset(operation for operation in needing if table.is_folded(operation))
     if not alone:
         return
-    shapes = [without_values(each) for each, _ in unit.cache]
-    if shapes.count(without_values(key)) >= MOST:
+    kinds = [kind_of(without_values(each)) for each, _ in unit.cache]
+    if kinds.count(kind_of(without_values(key))) >= MOST:
         raise DivideError(unit.hints.without_values(alone) | Hints(on_host=alone))
 
 
@@ -292,10 +323,9 @@ def _is_known(unit: Unit, place: int, value: Any) -> bool:
     return unit.needs_values and unit.inputs[place] in unit.hints.known
 
 
-def _many(numbers: Any, at: int) -> np.ndarray:
-    """As many bools as a number says; the last of more than a few numbers counts them."""
-    array = np.ravel(numbers)
-    return np.zeros(array.size if array.size > FEW else array[at], bool)
+def _many(value: Any, at: int) -> np.ndarray:
+    """As many bools as a number says; or, from the last on, as an axis has elements."""
+    return np.zeros(np.ravel(value)[at] if at >= 0 else np.shape(value)[~at], bool)
 
 
 def _if(condition: Tensor, value: Tensor, otherwise: Tensor) -> Tensor:
@@ -356,14 +386,19 @@ class _Region:
         self._holes.append(hole)
         return hole
 
-    def _opened(self, place: int, known: tuple[int | None, ...], told: Numbers) -> Any:
-        """Numbers of which some are left open: each is the size of something that is given."""
+    def _opened(self, place: int, known: tuple[int | None, ...], told: Numbers | Pattern) -> Any:
+        """Numbers, or sizes, of which some are left open: each is that of something given."""
+        are_numbers = isinstance(told, Numbers)
         sizes = [
-            size_of(self._hole((place, at), (None,), "bool"), 0) if each is None else each
+            size_of(self._hole((place, at if are_numbers else ~at), (None,), "bool"), 0)
+            if each is None
+            else each
             for at, each in enumerate(known)
         ]
-        if told.shape is None:
-            return M.iota(sizes, dtype=str(told.dtype))
+        if isinstance(told, Pattern):
+            if told.value is None:
+                return M.iota(sizes, dtype=str(told.dtype))
+            return M.broadcast_to(E.constant(told.value, str(told.dtype)), sizes)
         nodes = [E.cast(as_node(each), str(told.dtype)) for each in sizes]
         return M.reshape(M.stack(nodes, 0), told.shape) if told.shape else nodes[0]
 
@@ -388,6 +423,15 @@ class _Region:
             rest += new
         return frozenset(found)
 
+    def _outer(self, sizes: Sequence[Tensor]) -> list[Tensor]:
+        """Those that aren't of what's within loops and choices."""
+        holes = set(self._holes)
+        return [
+            size
+            for size in dict.fromkeys(sizes)
+            if all(x in holes or x.primitive is not INPUT for x in origins(size))
+        ]
+
     def _read(self) -> dict[Tensor, Value]:
         """By what variables hold, the values that hand it on, whoever takes it."""
         found, read = {}, self._lowering.read
@@ -402,8 +446,10 @@ class _Region:
         within = self._unit.within
         return frozenset(table.family_of(each) for each in within if table.is_kept(each))
 
-    def compiled(self) -> Compiled:
-        """The function of the region."""
+    def compiled(self, several: Sequence[Tensor] = ()) -> Compiled:
+        """The function of the region; it fails where one of some sizes, taken to be several, is 1,
+        which are found meanwhile.
+        """
         lower(self._lowering, self._values, self._unit.elements)
         known, computed, outputs, handed_on, lists = {}, [], [], {}, []
         for value in self._unit.outputs:
@@ -438,6 +484,14 @@ class _Region:
         outputs += [assigned[reference] for reference in begun]
         if holds is not None:
             outputs.append(holds)
+        if sizes := self._outer(several):
+            together = M.stack(sizes, 0)
+            holds_here = E.ne(together, full_like(together, 1))
+            if outputs:
+                outputs[0] = check(outputs[0], holds_here, message="a single element")
+            elif updates:
+                cell, new = updates[0]
+                updates[0] = cell, check(new, holds_here, message="a single element")
         function = K.function(self._holes, outputs, updates) if outputs or updates else None
         used = (*self._lowering.read, *assigned)
         cells = {x: cell for x in used if (cell := variables.find(x)) is not None}

@@ -6,6 +6,7 @@ decides. Keys that are alike in all but sizes have one `Sizes`, which knows the 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,11 +26,24 @@ class Numbers:
 
     Attributes:
         dtype: their type.
-        shape: theirs; None of a vector that counts from 0 on, of which the size is given alone.
+        shape: theirs.
     """
 
     dtype: np.dtype
-    shape: tuple[int, ...] | None
+    shape: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """What a key says of an array, beside its shape, that tells all its elements.
+
+    Attributes:
+        dtype: their type.
+        value: each of them; None of a vector that counts from 0 on.
+    """
+
+    dtype: np.dtype
+    value: Any
 
 
 def known_part(array: np.ndarray) -> Part:
@@ -38,15 +52,19 @@ def known_part(array: np.ndarray) -> Part:
     >>> known_part(np.array([7, 2]))
     ((7, 2), Numbers(dtype=dtype('int64'), shape=(2,)))
     >>> known_part(np.arange(20))
-    ((20,), Numbers(dtype=dtype('int64'), shape=None))
+    ((20,), Pattern(dtype=dtype('int64'), value=None))
+    >>> known_part(np.ones((20, 1)))
+    ((20, 1), Pattern(dtype=dtype('float64'), value=1.0))
     """
-    if array.dtype.kind == "i":
-        if array.size <= FEW:
-            flat = array.ravel().tolist()
-            if flat and min(flat) >= 0 and max(flat) <= LARGEST:
-                return tuple(flat), Numbers(array.dtype, array.shape)
-        elif array.ndim == 1 and array[0] == 0 and (np.diff(array) == 1).all():
-            return array.shape, Numbers(array.dtype, None)
+    is_whole, is_vector = array.dtype.kind == "i", array.ndim == 1 and array.size > 1
+    if is_whole and is_vector and array[0] == 0 and (np.diff(array) == 1).all():
+        return array.shape, Pattern(array.dtype, None)
+    if is_whole and 0 < array.size <= FEW and np.abs(array).max() <= LARGEST:
+        return tuple(array.ravel().tolist()), Numbers(array.dtype, array.shape)
+    if array.size > 1 and array.dtype.kind in "biuf":
+        first = array.flat[0]
+        if (array == first).all() and (first != 0 or not np.signbit(array).any()):
+            return array.shape, Pattern(array.dtype, first.item())
     return array.shape, array.dtype, array.tobytes()
 
 
@@ -56,43 +74,58 @@ def without_values(key: Key) -> Key:
 
 
 def _without_value(part: Part) -> Part:
+    if isinstance(part[1], Pattern):
+        return part[0], part[1].dtype
     return part[1:] if isinstance(part[1], Numbers) else part[:2]
 
 
-def _is_shaped(part: Any) -> bool:
+def is_shaped(part: Any) -> bool:
     """Whether a part of a key is a shape and a type, or numbers that may be sizes."""
     return isinstance(part, tuple) and len(part) == 2 and isinstance(part[0], tuple)
 
 
 def kind_of(key: Key) -> Key:
     """The key with numbers of axes for shapes."""
-    return tuple((len(part[0]), part[1]) if _is_shaped(part) else part for part in key)
+    return tuple((len(part[0]), part[1]) if is_shaped(part) else part for part in key)
 
 
 def is_open(key: Key) -> bool:
     """Whether a key leaves sizes open."""
-    return any(_is_shaped(part) and None in part[0] for part in key)
+    return any(is_shaped(part) and None in part[0] for part in key)
 
 
 class Sizes:
-    """Which sizes differ; that some do may be known before.
+    """Which sizes differ.
+
+    Args:
+        unknown: those that are taken to differ, by input and axis, so that no others are waited
+            for; none where it isn't known yet whether any do.
 
     Attributes:
         are_needed: it was tried to compile without them, in vain.
     """
 
-    def __init__(self, some_differ: bool = False) -> None:
-        self.are_needed, self._most = False, 1 if some_differ else MOST
+    def __init__(self, unknown: Iterable[tuple[int, int]] = ()) -> None:
+        self._differ = set(unknown)
+        self._at_once, self.are_needed = bool(self._differ), False
         self._seen: list[Key] = []
-        self._differ: set[tuple[int, int]] = set()
+
+    def be_needed(self) -> None:
+        """Those that are left open are needed: of all that were taken to differ, the others may
+        not be.
+        """
+        if not self._at_once:
+            self.are_needed = True
+        self._at_once = False
+        self._differ.clear()
 
     def have_changed(self, key: Key) -> bool:
         """Take another key of the kind; whether it's time to compile without the sizes."""
-        is_enough = len(self._seen) == self._most
-        if not is_enough:
+        is_enough = self._at_once or len(self._seen) == MOST
+        if len(self._seen) < MOST:
             self._seen.append(key)
         for place, (part, first) in enumerate(zip(key, self._seen[0], strict=True)):
-            if _is_shaped(part):
+            if is_shaped(part):
                 pairs = enumerate(zip(part[0], first[0], strict=True))
                 self._differ.update((place, axis) for axis, (mine, its) in pairs if mine != its)
         return is_enough and not self.are_needed
@@ -111,7 +144,7 @@ class Sizes:
         (((1, 2), 'float32'),)
         """
         return tuple(
-            (self._opened(place, part[0]), part[1]) if _is_shaped(part) else part
+            (self._opened(place, part[0]), part[1]) if is_shaped(part) else part
             for place, part in enumerate(key)
         )
 
