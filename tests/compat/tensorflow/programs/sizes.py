@@ -56,9 +56,11 @@ def sized(build):
 def step(loss):
     """The loss, and a step that clips gradients."""
     optimizer = tf.train.AdamOptimizer(0.01)
-    slopes, variables = zip(*optimizer.compute_gradients(loss))
+    slopes, variables = zip(*optimizer.compute_gradients(loss))  # noqa: B905 (Python 3.7)
     slopes, norm = tf.clip_by_global_norm(slopes, 1.0)
-    with tf.control_dependencies([optimizer.apply_gradients(zip(slopes, variables))]):
+    with tf.control_dependencies(
+        [optimizer.apply_gradients(zip(slopes, variables))]  # noqa: B905
+    ):
         return [tf.identity(loss), tf.identity(norm)]
 
 
