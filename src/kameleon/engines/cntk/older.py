@@ -8,19 +8,16 @@ annotations, which nothing reads at run time: without these, and without a few f
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from functools import cache
+from importlib.util import resolve_name
 from pathlib import Path
 from typing import Any
 
-_ROOT = Path(__file__).parents[2]
+_ROOT = Path(__file__).parents[3]
 
-# What is sent as it stands; the names are those of the modules below `kameleon`.
-SENT = (
-    "errors engines._names engines._kernels.arrays engines._kernels.ctc engines._kernels.depthwise"
-    " engines._kernels.geometry engines._kernels.loops engines._kernels.random"
-    " engines._kernels.sparse engines._kernels.windows engines.numpy.namespace"
-    " engines.cntk.segment engines.cntk.functions engines.cntk.windows"
-).split()
+# What is sent: these, and what they import of Kameleon.
+SENT = ("kameleon.engines.numpy.namespace", "kameleon.engines.cntk.segment")
 # What stands in for modules that the worker has no use for: it computes one call at a time, with
 # NumPy's warnings off, and keeps no buffers.
 STAND_INS = {
@@ -37,10 +34,22 @@ KEPT_TYPING = frozenset(("NamedTuple", "Any"))
 def sources() -> dict[str, str]:
     """By name of a module its text for Python 3.6."""
     found = {f"kameleon.{name}": text for name, text in STAND_INS.items()}
-    for name in SENT:
-        text = (_ROOT / f"{name.replace('.', '/')}.py").read_text("utf-8")
-        found[f"kameleon.{name}"] = for_python_36(text)
+    wanted = list(SENT)
+    for name in wanted:  # grows meanwhile
+        path = _ROOT / f"{name.replace('.', '/')}.py"
+        if name not in found and path.is_file():
+            text = path.read_text("utf-8")
+            found[name] = for_python_36(text)
+            wanted += _imported(ast.parse(text), name.rpartition(".")[0])
     return found
+
+
+def _imported(tree: ast.AST, package: str) -> Iterator[str]:
+    """Names of what a module imports relatively: modules, and what may be one of a package."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.level:
+            module = resolve_name("." * node.level + (node.module or ""), package)
+            yield from (module, *(f"{module}.{alias.name}" for alias in node.names))
 
 
 def for_python_36(text: str) -> str:
