@@ -18,8 +18,8 @@ from _support.own_arrays import (
 )
 
 from kameleon import backend as K
-from kameleon.errors import FeedError
-from kameleon.runtime import engines
+from kameleon.errors import DTypeError, FeedError
+from kameleon.runtime import engines, feeds
 
 NAMES = engines_under_test()
 
@@ -92,21 +92,29 @@ def test_integers_by_other_names_of_c_may_be_fed(engine_name: str, name: str) ->
     assert_same(K.get_value(v), expected)
 
 
-def test_parameters_of_a_torch_module_may_be_fed() -> None:
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def test_parameters_of_a_torch_module_may_be_fed(dtype: str, monkeypatch: Any) -> None:
     torch = pytest.importorskip("torch", reason="they are PyTorch's")
-    given = torch.nn.Parameter(torch.tensor([1.0, 2.0]))
+    given = torch.nn.Parameter(torch.tensor([1.0, 2.0], dtype=getattr(torch, dtype)))
     x = K.placeholder((2,))
     for name in NAMES:
-        f = K.function([x], [x * 2.0], engine=name)
-        try:
-            found = f([given])
-        except FeedError as error:  # its own engine, which knows what to do, isn't loaded
-            assert "detach" in str(error) and "torch" not in NAMES
-        else:
-            assert_same(found[0], np.array([2.0, 4.0], "float32"))
-            with torch.no_grad():  # else what it gives would have forgotten the parameter
-                K.function([x], [x * 2.0], engine=name, as_numpy=False)([given])
+        f = K.function([x], [x * 2.0, K.ones((2,)) * 2.0 * given], engine=name)
+        for found in f([given]):
+            assert_same(found, np.array([2.0, 4.0], "float32"))
+        with torch.no_grad():  # else what it gives would have forgotten the parameter
+            K.function([x], [x * 2.0], engine=name, as_numpy=False)([given])
+        monkeypatch.setattr(feeds, "loaded", list)  # its own engine isn't needed
     assert given.requires_grad and given.grad is None
+
+
+def test_sparse_matrices_are_refused_where_arrays_are_expected() -> None:
+    matrix = pytest.importorskip("scipy.sparse").csr_matrix(np.eye(2))
+    x, v = K.placeholder((2, 2)), K.variable(np.eye(2))
+    for call in (lambda: K.function([x], [x])([matrix]), lambda: K.set_value(v, matrix)):
+        with pytest.raises(FeedError, match="sparse=True"):
+            call()
+    with pytest.raises(DTypeError, match="toarray"):
+        K.dot(x, matrix)
 
 
 @each_pair

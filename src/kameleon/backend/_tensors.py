@@ -94,9 +94,9 @@ def as_tensor(x: TensorLike, what: str, dtype: Any = None) -> Node:
     if isinstance(x, (list, tuple)) and any(_is_part(i) for i in x):
         return _stacked(x, what, dtype)
     try:
-        array = np.asarray(x)
+        array = np.asarray(as_numpy(x))
         as_dtype(array.dtype)  # raises where these aren't numbers or bools
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, RuntimeError) as error:  # PyTorch raises the last one
         raise DTypeError(f"{what}: {x!r} is no tensor, number or array ({error})") from None
     return constant(array, dtype or _natural_dtype(x, array))
 
@@ -175,7 +175,7 @@ _KINDS = {"bool": 0, "unsigned": 1, "signed": 1, "float": 2}
 
 def _constant_of(value: Any, dtype: DType, what: str) -> Node:
     try:
-        return constant(value, dtype)
+        return constant(as_numpy(value), dtype)
     except OverflowError:
         raise DTypeError(f"{what}: {value!r} is out of the range of {dtype}") from None
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .._utils.late import is_sparse
 from ..engines._base import Engine
 from ..engines._followed import symbolic
 from ..engines._kernels.quiet import quiet
@@ -14,7 +15,7 @@ from ..errors import FeedError
 from ..graph.ir.node import Node, Variable
 from ..graph.ir.types import TensorType, as_dtype
 from .engines import embedded, loaded
-from .pipelines import as_array, numbers
+from .pipelines import as_array, kinds, numbers
 
 Feed = Callable[[Any, Engine], Any]
 # What gives the value that a tensor has at this moment; `function` names it.
@@ -77,9 +78,13 @@ def as_numpy(value: Any) -> Any:
     for engine in loaded():
         if engine.type_of(value) is not None:
             return engine.to_numpy(value)
-    if getattr(value, "requires_grad", False):
-        value = value.detach()  # PyTorch's; the array remembers nothing of it
+    if is_sparse(value):
+        raise FeedError("a sparse matrix: matrix.toarray(), or K.placeholder(…, sparse=True)")
     array = as_array(value)
+    if ("torch", "Tensor") in kinds(array):  # NumPy can't read all of them; the engine isn't loaded
+        from ..engines.torch.tensors import as_numpy as of_torch
+
+        return of_torch(array)
     return np.asarray(array) if hasattr(array, "__array__") else array
 
 

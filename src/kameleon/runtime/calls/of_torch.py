@@ -12,6 +12,7 @@ import numpy as np
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 
+from ...engines.torch.tensors import as_numpy
 from ...errors import ArgumentError
 from ...graph.ir.types import DTYPES, TensorType
 from .library import Function, Library, Values
@@ -33,7 +34,7 @@ class TorchLibrary(Library):
         given = [_tensor(x if pure and x.flags.writeable else x.copy()) for x in arrays]
         with torch.no_grad():
             found = results.listed(function(*given))
-        return results.arrays([_array(x) for x in found])
+        return results.arrays([as_numpy(x) if isinstance(x, torch.Tensor) else x for x in found])
 
     def evaluate(self, function: Function, given: Sequence[TensorType]) -> Any:
         """See `Library.evaluate`.
@@ -114,18 +115,6 @@ def _tensor(array: np.ndarray) -> torch.Tensor:
         return torch.from_numpy(array)
     except (TypeError, ValueError):  # for the array's strides, or the order of its bytes
         return torch.from_numpy(np.array(array, array.dtype.newbyteorder("="), order="C"))
-
-
-def _array(value: Any) -> Any:
-    """A tensor as an array; other things as they are."""
-    if not isinstance(value, torch.Tensor):
-        return value
-    tensor = value.detach().cpu().resolve_neg()
-    if tensor.dtype is torch.bfloat16:
-        import ml_dtypes  # the package that gives NumPy this dtype
-
-        return tensor.view(torch.int16).numpy().view(ml_dtypes.bfloat16)
-    return tensor.numpy()
 
 
 library = TorchLibrary()
