@@ -222,6 +222,17 @@ def test_a_full_disk(tmp_path: Path) -> None:
     assert done.stderr == "kameleon engines: No space left on device\n"
 
 
+@pytest.mark.parametrize("closed", ["", ">&-"])
+def test_output_that_is_closed_or_takes_few_letters(tmp_path: Path, closed: str) -> None:
+    line = f'"{sys.executable}" -m kameleon engines --no-devices {closed}'
+    given = {"PYTHONPATH": str(SOURCE), "PYTHONIOENCODING": "ascii", "KERAS_BACKEND": "numpy"}
+    done = subprocess.run(
+        line, env=os.environ | given, capture_output=True, text=True, shell=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.endswith("In force: numpy \\u2013 KERAS_BACKEND=numpy\n") != bool(closed)
+
+
 @pytest.mark.parametrize("columns", ["30", "80", "200", ""])
 def test_paths_are_not_broken_up(
     columns: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -7,6 +7,7 @@ that run programs (`OWN_END`) need no library, so that programs run wherever Kam
 from __future__ import annotations
 
 import importlib
+import io
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -59,10 +60,10 @@ def main() -> None:
     if name in OWN_END:
         _function(name)(arguments)
         return
+    _take_any_output()
     try:
         _function(name)(arguments)
-        if sys.stdout is not None:
-            sys.stdout.flush()
+        sys.stdout.flush()
     except (KameleonError, CommandError) as error:
         stop(f"kameleon {name}", str(error))
     except BrokenPipeError:  # nobody reads on
@@ -78,8 +79,17 @@ def main() -> None:
 
 def _drop_output() -> None:
     """What isn't written yet can't be: Python's end must not try it again."""
-    if sys.stdout is not None:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _take_any_output() -> None:
+    """Closed output takes what is written, and letters that its encoding lacks are written by
+    their numbers.
+    """
+    if sys.stdout is None:
+        sys.stdout = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8")
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def _named(words: Sequence[str]) -> tuple[str, Sequence[str]]:
