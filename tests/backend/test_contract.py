@@ -408,6 +408,14 @@ def test_while_loop() -> None:
     assert [float(v) for v in run([0])] == [0.0, 1.0]
 
 
+def test_the_slope_of_a_while_loop_whose_start_its_steps_read_too() -> None:
+    x = K.placeholder((), dtype="float64")
+    start = [K.constant(0), x, x]
+    _, y, _ = K.while_loop(lambda i, *_: i < 3, lambda i, y, z: [i + 1, y * z * x, z], start)
+    slope, curvature = (g := K.gradients(y, [x])[0]), K.gradients(g, [x])[0]
+    assert K.function([x], [y, slope, curvature])([2.0]) == [2.0**7, 7 * 2.0**6, 42 * 2.0**5]
+
+
 def test_custom_gradient() -> None:
     tripled = K.custom_gradient(lambda x: (K.square(x), lambda g: g * 3.0))
     x = K.variable(5.0)

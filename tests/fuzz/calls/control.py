@@ -63,10 +63,11 @@ def rnn(d: Draft) -> str:
 def while_loop(d: Draft) -> str:
     x = d.float(0, 3)
     count = d.int(0, 4)
-    body = d.choice(["K.sin(v) + 0.1", "v * 0.5", "K.tanh(v) * v"])
+    body = d.choice(["K.sin(v) + 0.1", "v * 0.5", "K.tanh(v) * v", f"K.tanh(v * {x.name})"])
+    bound = d.choice(["", f", maximum_iterations={count + 1}"])
     return (
         f"K.while_loop(lambda i, v: i < {count}, lambda i, v: [i + 1, {body}],"
-        f" [K.constant(0, dtype='int32'), {x.name}], maximum_iterations={count + 1})[1]"
+        f" [K.constant(0, dtype='int32'), {x.name}]{bound})[1]"
     )
 
 

@@ -9,7 +9,7 @@ from ..ir.leaves import LEAVES, input_node
 from ..ir.node import Node
 from ..ir.program import Graph
 from ..ir.types import INT32, TensorType
-from ..primitives.control import cond, run_scan, while_
+from ..primitives.control import cond, identity, run_scan, while_
 from ..primitives.elementwise import add, cast, constant
 from ..primitives.filling import full_like
 from ..primitives.movement import iota
@@ -51,15 +51,16 @@ def _while_back(y: Node, gs: Any, needed: tuple[bool, ...]) -> Sequence[Node | N
     """The loop once more, as a scan of as many steps as it takes, which remembers its states."""
     consts = y.attrs["consts"]
     body = y.attrs["body"]
+    operands = [identity(x) for x in y.operands]  # distinct: one node may be several operands
     t = input_node(TensorType((), INT32))
     sequence = iota([steps_of(y)])
     last, _ = run_scan(
         Graph([*body.inputs, t], body.outputs),
-        y.operands[:consts], y.operands[consts:], [cast(sequence, INT32)],
+        operands[:consts], operands[consts:], [cast(sequence, INT32)],
     )  # fmt: skip
     pairs = [(x, g) for x, g in zip(last, gs, strict=True) if g is not None]
     outputs, cotangents = zip(*pairs, strict=True)
-    found = pullback(outputs, cotangents, y.operands, y.operands)
+    found = pullback(outputs, cotangents, operands, operands)
     return [g if want else None for g, want in zip(found, needed, strict=True)]
 
 
