@@ -20,6 +20,7 @@ from ..graph.primitives.control import check
 from ..graph.primitives.elementwise import add, constant, eq
 from ..graph.primitives.movement import broadcast_to, concatenate, reshape, slice_axis, stack
 from ..graph.primitives.sizes import Size, dims_of, size_of
+from ..runtime.feeds import as_numpy
 from ..runtime.state import variable_of
 from ._tensors import Tensor, TensorLike, promoted
 from .sparse_tensor import SparseTensor
@@ -105,7 +106,7 @@ def sparse_variable(value: Any, dtype: DType, name: str | None = None) -> Sparse
 def elements_of(matrix: Any) -> tuple[np.ndarray[Any, Any], ...]:
     """Indices in row-major order, values and shape of a SciPy matrix, or of a dense array."""
     if not hasattr(matrix, "tocoo"):
-        array = np.asarray(matrix)
+        array = np.asarray(as_numpy(matrix))
         indices = np.argwhere(array)
         return indices, array[tuple(indices.T)], np.array(array.shape, np.int64)
     shape = np.array(matrix.shape, np.int64)
