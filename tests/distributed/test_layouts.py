@@ -11,7 +11,7 @@ from _support.common import engines_under_test
 import kameleon
 from kameleon import Distribution
 from kameleon import backend as K
-from kameleon.errors import ArgumentError, EngineError, KameleonError, ShapeError
+from kameleon.errors import ArgumentError, EngineError, KameleonError, KindError, ShapeError
 
 GRID = {"data": 4, "model": 2}
 
@@ -65,10 +65,11 @@ def test_a_mesh_without_an_axis_for_batches_cuts_none() -> None:
         ({"devices": True}, "devices is a number of 1 or more"),
         ({"mesh": {}}, "mesh names axes with sizes"),
         ({"mesh": {"data": "4"}}, "mesh names axes with sizes"),
+        ({"mesh": 4}, "mesh names axes with sizes"),
         ({"devices": 4, "mesh": {"data": 2}}, "has 2 places, not 4"),
         ({"variables": "shraded"}, "variables are 'replicated', 'sharded', or a table"),
         ({"devices": 2, "variables": {"*": ("model",)}}, "cut along 'model'; the mesh has data"),
-        ({"variables": {"*": ("data",)}}, "give mesh="),
+        ({"variables": {"*": ("data",)}}, "the mesh has no axes yet: give mesh="),
         ({"devices": 2, "inputs": {"*": ("data", "data")}}, "'data' twice"),
     ],
 )
@@ -108,6 +109,8 @@ def test_what_is_asked_for_twice_or_not_there() -> None:
     spread = Distribution(devices=1)
     with pytest.raises(ArgumentError, match="not both"):
         kameleon.distribute(spread, devices=1)
+    with pytest.raises(KindError, match=r"not 2; distribute\(devices"):
+        kameleon.distribute(2)  # type: ignore[arg-type]
     x = K.placeholder((2,))
     with pytest.raises(ArgumentError, match="engine='numpy' runs on one device"):
         K.function([x], [x], engine="numpy", distribution=spread)

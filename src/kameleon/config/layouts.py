@@ -170,7 +170,7 @@ class Distribution:
         named = [a for a in axes if a is not None]
         for axis in named:
             if self.mesh is None or axis not in self.mesh:
-                names = ", ".join(self.mesh or ()) or "'data' alone; give mesh="
+                names = ", ".join(self.mesh or ()) or "no axes yet: give mesh="
                 raise ArgumentError(
                     f"distribution: '{pattern}' is cut along {axis!r}; the mesh has {names}"
                 )
@@ -187,7 +187,7 @@ def _mesh(devices: Any, mesh: Any) -> dict[str, int] | None:
         if devices is not None and (not _is_count(devices)):
             raise ArgumentError(f"distribution: devices is a number of 1 or more, not {devices!r}")
         return None if devices is None else {DATA: devices}
-    found = dict(mesh)
+    found = dict(mesh) if isinstance(mesh, Mapping) else {}
     if not found or not all(isinstance(k, str) and _is_count(v) for k, v in found.items()):
         raise ArgumentError(f"distribution: mesh names axes with sizes of 1 or more, not {mesh!r}")
     count = math.prod(found.values())

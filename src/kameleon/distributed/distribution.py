@@ -14,7 +14,7 @@ from .._utils.reports import Report
 from .._utils.scopes import Scope
 from .._utils.tracebacks import boundary
 from ..config.layouts import Distribution, Strategy, Table
-from ..errors import ArgumentError, EngineError, MissingLibraryError
+from ..errors import ArgumentError, EngineError, KindError, MissingLibraryError
 from ..runtime import engines
 
 __all__ = ["Distribution", "Machine", "distribute", "from_first", "local", "picture", "use_devices"]
@@ -60,6 +60,11 @@ def distribute(
         distribution = Distribution(devices, mesh, variables, inputs)
     elif (devices, mesh, variables, inputs) != (None, None, "replicated", None):
         raise ArgumentError("distribute: give a Distribution or its arguments, not both")
+    elif not isinstance(distribution, Distribution):
+        raise KindError(
+            f"distribute: distribution must be a kameleon.Distribution, not {distribution!r};"
+            " distribute(devices=…) takes a number of devices"
+        )
     return engines.using(engines.distributed(distribution), gives=False)
 
 
