@@ -77,6 +77,20 @@ def test_folds_over_nothing_need_an_initializer(
             K.function([x], K.gradients(K.sum(y * y), [x]))([nothing])
 
 
+@pytest.mark.parametrize("name", [name for name in engines_under_test() if name != "jax"])
+def test_curvature_through_loops_in_a_loop_of_no_steps(name: str) -> None:
+    """What a step would stack is computed from conditions that it doesn't give."""
+
+    def repeated(count: float, body: Any, x: Any) -> Any:
+        return K.while_loop(lambda i, _: i < count, lambda i, y: [i + 1, body(y)], [0.0, x])[1]
+
+    x = K.placeholder((None,))
+    y = repeated(0.0, lambda a: K.tanh(repeated(1.0, K.sin, a) + x), x) * x
+    slope = K.gradients(y, [x])[0]
+    f = K.function([x], [slope, K.gradients(slope, [x])[0]], engine=name)
+    np.testing.assert_array_equal(f([[1.0, -2.0, 3.0]]), [[2.0, -4.0, 6.0], [2.0, 2.0, 2.0]])
+
+
 def test_maps_over_nothing(engine: str) -> None:
     x = K.placeholder((None, None, 3))
     rows, slope = K.function([x], [nested(x), *K.gradients(K.sum(nested(x)), [x])])([W[:0, None]])

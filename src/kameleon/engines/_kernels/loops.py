@@ -181,7 +181,7 @@ class _Loops(Loops):
         tried = x.base
         if isinstance(tried, np.ndarray) and (tried.shape, tried.dtype) == (x.shape[1:], x.dtype):
             return tried
-        return np.zeros(x.shape[1:], x.dtype)
+        return np.full(x.shape[1:], x.dtype == bool, x.dtype)  # True: checks hold
 
 
 scan = _Loops().scan

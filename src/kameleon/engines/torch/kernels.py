@@ -323,7 +323,7 @@ class _Loops(Loops):
         whole = not x.storage_offset() and x.untyped_storage().nbytes() == needed * x.itemsize
         if needed and whole:
             return x.as_strided(shape, x.stride()[1:])
-        return x.new_zeros(shape)
+        return x.new_full(shape, x.dtype == torch.bool)  # true: checks hold
 
 
 scan = _Loops().scan

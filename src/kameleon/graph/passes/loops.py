@@ -16,9 +16,9 @@ from ..ir.leaves import input_node
 from ..ir.node import ITEM, Node
 from ..ir.program import Graph, bodies
 from ..ir.rewrite import attrs_with, substitute
-from ..ir.types import Shape
+from ..ir.types import DType, Shape
 from ..primitives.control import cond, scan
-from ..primitives.elementwise import gt
+from ..primitives.elementwise import constant, gt
 from ..primitives.filling import full_like, zeros
 from ..primitives.movement import broadcast_to
 from ..primitives.shaping import shape_inputs
@@ -106,7 +106,7 @@ class _Change:
             makers = self._sizes_made_before(loop)
             rest = len(operands) - len(makers)
             blanks = [
-                zeros(dims_of(sequence)[1:], sequence.dtype)
+                broadcast_to(_blank(sequence.dtype), dims_of(sequence)[1:])
                 if made is None
                 else self._tried(made.operands[0], inside, found)[made.attrs["index"]]
                 for made, sequence in zip(makers, operands[rest:], strict=True)
@@ -114,6 +114,11 @@ class _Change:
             step = dict(zip(body.inputs, [*operands[:rest], *blanks], strict=True))
             found[loop] = substitute(body.outputs, step)
         return found[loop]
+
+
+def _blank(dtype: DType) -> Node:
+    """An element of what a tried step is given: zero, and true, so that checks hold."""
+    return constant(dtype.is_bool, dtype)
 
 
 def _of_sizes(x: Node, shape: Shape) -> Node:
