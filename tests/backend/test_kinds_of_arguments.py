@@ -111,6 +111,7 @@ def test_no_error_is_raw(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     [
         (lambda x: K.identity(x, name=3), "identity: name must be a string, not 3 (a int)"),
         (lambda x: K.placeholder((2,), None, None, False, 3), "placeholder: name must be a string"),
+        (lambda x: K.placeholder(ndim="2"), "placeholder: ndim must be an integer, not '2'"),
         (lambda x: K.arange("3"), "arange: start must be a finite number, not '3' (a str)"),
         (lambda x: K.concatenate(5), "concatenate: tensors must be a list of tensors, not 5"),
         (lambda x: K.map_fn(None, x), "map_fn: fn must be a function, not None"),

@@ -78,7 +78,7 @@ KINDS: dict[str, Kind] = {
         FLAG,
     ),
     **dict.fromkeys(
-        "k limit num_classes rep depth_factor height_factor width_factor".split(),
+        "k limit ndim num_classes rep depth_factor height_factor width_factor".split(),
         INTEGER,
     ),
     "maximum_iterations": INTEGER,
