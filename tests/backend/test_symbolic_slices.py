@@ -38,6 +38,8 @@ CASES: dict[str, Callable[[Any, Any, Any], Any]] = {
     "beside an int": lambda x, n, m: x[n:, -1],
     "beside a tensor that picks": lambda x, n, m: x[n, :m],
     "behind a tensor that picks": lambda x, n, m: x[:m, n],
+    "tensors that pick from the end": lambda x, n, m: x[-n, n:][-m],
+    "a list from the end": lambda x, n, m: x[[0, -1]][:, [-n]],
     "beside new axes": lambda x, n, m: x[None, :n, None],
     "behind an ellipsis": lambda x, n, m: x[..., n:m],
     "beside a reversal": lambda x, n, m: x[:n, ::-1],

@@ -11,12 +11,15 @@ import numpy as np
 
 from .._utils.tracebacks import boundary, hide
 from ..errors import ArgumentError, ShapeError
+from ..graph.ir.leaves import CONSTANT
 from ..graph.ir.node import Node, Primitive
+from ..graph.ir.types import INT32, promote
 from ..graph.primitives import elementwise as ew
 from ..graph.primitives.control import check
+from ..graph.primitives.filling import full_like
 from ..graph.primitives.indexing import gather, nonzero
 from ..graph.primitives.linalg import contract
-from ..graph.primitives.movement import WHOLE, Cut, reshape, reverse, slice_
+from ..graph.primitives.movement import WHOLE, Cut, broadcast_to, reshape, reverse, slice_
 from ..graph.primitives.sizes import Size, are_one_size, as_node, dims_of, size_of, sizes_product
 from ..graph.primitives.stretching import stretched_together
 from ._slices import Parts, bounds, places
@@ -119,7 +122,7 @@ def getitem(x: Node, key: Any) -> Node:
         if item is None:
             layout.append(1)
             continue
-        found = _one_key(item, x.shape[len(axes)])
+        found = _one_key(item, x, len(axes))
         axes.append(found)
         layout.append(None if isinstance(item, slice) or found.pick is not None else 0)
     y = slice_(x, [found.window for found in axes])
@@ -172,7 +175,8 @@ def _with_places(x: Node, keys: list[Any]) -> tuple[Node, list[Any]]:
     found, axis = list(keys), 0
     for i, mask in enumerate(keys):
         if _is_mask(mask):
-            x, found[i] = _places_of(x, mask, axis)
+            x, holding = _places_of(x, mask, axis)
+            found[i] = _Key(pick=holding)
             axis += 1
         else:
             axis += _axes_of(mask)
@@ -217,14 +221,17 @@ def _expanded(x: Node, keys: Sequence[Any]) -> list[Any]:
     return [*keys[:at], *fill, *keys[at + 1 :]]
 
 
-def _one_key(item: Any, dim: int | None) -> _Key:
-    """What `item` does along an axis of size `dim`."""
+def _one_key(item: Any, x: Node, axis: int) -> _Key:
+    """What `item` does along an axis of `x`."""
+    dim = x.shape[axis]
+    if isinstance(item, _Key):
+        return item
     if isinstance(item, slice):
         return _window(bounds(item), dim)
     if isinstance(item, Node):
         if not item.dtype.is_integer:
             raise ArgumentError(f"a tensor is indexed by integers or bools, not by {item!r}")
-        return _Key(pick=item)
+        return _Key(pick=_from_front(item, size_of(x, axis)))
     if isinstance(item, bool) or not hasattr(item, "__index__"):
         raise ArgumentError(
             "a tensor is indexed by ints, slices, '...', None, and tensors of integers or bools,"
@@ -234,6 +241,16 @@ def _one_key(item: Any, dim: int | None) -> _Key:
     if dim is not None and not -dim <= at < dim:
         raise IndexError(f"index {at} is out of range for an axis of size {dim}")
     return _Key((at, at + 1 if at != -1 else None, 1))
+
+
+def _from_front(index: Node, size: Size) -> Node:
+    """Indices of which negative ones count from the end, as those that count from the front."""
+    is_known = index.primitive is CONSTANT
+    if index.dtype.kind == "unsigned" or (is_known and (index.attrs["value"].array >= 0).all()):
+        return index
+    index = ew.cast(index, promote(index.dtype, INT32))  # which holds sizes
+    end = broadcast_to(ew.cast(as_node(size), index.dtype), dims_of(index))
+    return ew.select(ew.lt(index, full_like(index, 0)), ew.add(index, end), index)
 
 
 def _window(parts: Parts, dim: int | None) -> _Key:
