@@ -16,7 +16,7 @@ HERE = Path(__file__).parent
 # nobody misses it.
 REGISTERED = {
     "._registered_ops": "all is loaded where a type of operations isn't known",
-    "._registry": "all is loaded where something isn't known",
+    "._known": "all is loaded where something isn't known",
     "_api_names": "the API's modules know them",
     "_api_names_v1": "the API's modules know them",
     "._tf_dispatchers": "for values of classes in modules that aren't loaded",
@@ -49,6 +49,10 @@ def printed(folder: Path, *line: str) -> Any:
 def test_each_name_of_the_api(tmp_path: Path) -> None:
     found = printed(tmp_path, "names.py")
     assert found["count"] > 10_000 and found["missing"] == {}
+
+
+def test_gradients_that_a_program_replaces(tmp_path: Path) -> None:
+    assert printed(tmp_path, "gradients.py") == {"replaced": [0.5, 0.0], "was": [0.25, 0.0]}
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs os.fork")
