@@ -7,6 +7,7 @@ import numpy as np
 import tensorflow as tf
 from recording import case, main, raised
 from tensorflow.python.client.device_lib import list_local_devices
+from tensorflow.python.compiler.xla import xla
 from tensorflow.python.data.experimental.ops import distribute
 from tensorflow.python.data.ops.multi_device_iterator_ops import MultiDeviceIterator
 
@@ -178,6 +179,20 @@ def names_of_devices():
     return [
         name for name in [*listed, *(d.name for d in list_local_devices())] if "XLA" not in name
     ]
+
+
+@case
+def compiled_by_xla():
+    v, x = tf.Variable(2.0, use_resource=True), tf.placeholder(tf.float32, [2])
+    step = tf.train.GradientDescentOptimizer(0.1)
+
+    def trained(x, y):
+        loss = tf.reduce_sum(x * y * v)
+        return loss, step.minimize(loss, var_list=[v])
+
+    (loss,), session = xla.compile(trained, [x, X[0, :2]]), tf.Session()
+    session.run(tf.global_variables_initializer())
+    return [loss.shape.as_list(), [session.run(loss, {x: [1.0, 2.0]}) for _ in range(3)]]
 
 
 if __name__ == "__main__":

@@ -426,7 +426,7 @@ def _bits(operation: Operation, x: np.ndarray) -> np.ndarray:
 
 
 @pure(
-    "Identity PreventGradient StopGradient PlaceholderWithDefault Snapshot GuaranteeConst DeepCopy"
+    "Identity PreventGradient StopGradient PlaceholderWithDefault XlaClusterOutput Snapshot GuaranteeConst DeepCopy"
     " DebugGradientIdentity DebugGradientRefIdentity"
 )
 def _identity(x: Any) -> Any:

@@ -20,7 +20,7 @@ table(
         Neg Abs Sign Exp Log Log1p Expm1 Sqrt Rsqrt Square Reciprocal Inv Floor Ceil Round Rint
         Sin Cos Tan Asin Acos Atan Sinh Cosh Asinh Acosh Atanh Tanh Sigmoid Erf Erfc Lgamma
         Digamma Relu Relu6 Elu Selu LeakyRelu Softplus Softsign IsNan IsInf IsFinite LogicalNot
-        Invert Conj : x -> x
+        Invert Conj XlaClusterOutput : x -> x
     TanhGrad SigmoidGrad SqrtGrad RsqrtGrad ReciprocalGrad InvGrad : x -> x
     SoftplusGrad SoftsignGrad ReluGrad Relu6Grad EluGrad SeluGrad LeakyReluGrad
         ApproximateEqual : x x -> x
