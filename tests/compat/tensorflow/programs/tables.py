@@ -6,6 +6,7 @@ import tempfile
 import numpy as np
 import tensorflow as tf
 from recording import case, error_of, main, told
+from tensorflow.python.ops import list_ops
 
 L = tf.contrib.lookup
 
@@ -167,6 +168,29 @@ def what_tables_refuse():
         error_of(lambda: dense(deleted_key=1)),
         error_of(lambda: dense(deleted_key=2, initial_num_buckets=3)),
     ]  # fmt: skip
+
+
+@case
+def lists_in_a_table():
+    empty = list_ops.empty_tensor_list(tf.constant([2], tf.int64), tf.float32)
+    table = tf.lookup.experimental.DenseHashTable(
+        tf.int64, tf.variant, default_value=empty, empty_key=-1, deleted_key=-2
+    )
+    keys, row = tf.constant([3, 5], tf.int64), tf.constant([[7.0, 8.0]])
+    one, all_ = table.lookup(keys[0]), table.lookup(keys)
+    longer = list_ops.tensor_list_concat_lists(
+        one, list_ops.tensor_list_from_tensor(row, tf.constant([2], tf.int64)), tf.float32
+    )
+    pushed = list_ops.tensor_list_push_back_batch(all_, tf.constant([[1.0, 2.0], [3.0, 4.0]]))
+    twice = list_ops.tensor_list_concat_lists(all_, all_, tf.float32)
+    picked = [one, all_[1], tf.gather(all_, 0), tf.stack([one, one])[1], table.lookup(keys[:1])[0]]
+    lengths, found = [list_ops.tensor_list_length(each) for each in picked], []
+    session = tf.Session()
+    filled = tf.fill([2], empty)
+    for at, value in ((keys, filled), (keys, pushed), (keys[0], longer), (keys, twice)):
+        session.run(table.insert_or_assign(at, value))
+        found.append(session.run([*lengths, list_ops.tensor_list_stack(one, tf.float32)]))
+    return [*found, session.run(table.erase(keys[:1])), session.run([table.size(), *lengths])]
 
 
 if __name__ == "__main__":

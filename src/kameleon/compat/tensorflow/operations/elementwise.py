@@ -426,8 +426,8 @@ def _bits(operation: Operation, x: np.ndarray) -> np.ndarray:
 
 
 @pure(
-    "Identity PreventGradient StopGradient PlaceholderWithDefault XlaClusterOutput Snapshot GuaranteeConst DeepCopy"
-    " DebugGradientIdentity DebugGradientRefIdentity"
+    "Identity PreventGradient StopGradient PlaceholderWithDefault Snapshot GuaranteeConst DeepCopy"
+    " DebugGradientIdentity DebugGradientRefIdentity XlaClusterOutput"
 )
 def _identity(x: Any) -> Any:
     return x

@@ -190,7 +190,8 @@ def _set(given: TensorList, place: int, value: Any) -> TensorList:
 
 host("TensorListGetItem")(lambda given, at, shape: given.item(int(at), shape_in(shape)))
 host("TensorListResize")(lambda given, size: given.with_items(_resized(given.items, int(size))))
-host("TensorListConcatLists")(lambda one, other: one.with_items([*one.items, *other.items]))
+_joined = np.frompyfunc(lambda one, other: one.with_items([*one.items, *other.items]), 2, 1)
+host("TensorListConcatLists")(lambda one, other: _joined(one, other))
 
 
 @host("TensorListPushBackBatch")

@@ -246,7 +246,9 @@ def run_on_host(store: Store, operation: Operation, given: list[Any]) -> list[An
     function = HOST.get(operation.type)
     if function is None and (operation.type in FOLDS or operation.type in PURE):
         folding = FOLDS.get(operation.type, _evaluating)
-        return _folded(folding, operation, [np.asarray(value) for value in given])
+        found = _folded(folding, operation, [np.asarray(value) for value in given])
+        kinds = zip(operation.types, found, strict=True)
+        return [each[()] if kind in HANDLES else each for kind, each in kinds]
     if function is None:
         served = len({*PURE, *EFFECTS, *HOST, *FOLDS})
         message = (

@@ -78,7 +78,7 @@ class Table(Resource):
 
 
 def _typed(value: Any, kind: str) -> Array:
-    return texts(value) if kind == "string" else np.asarray(value, kind)
+    return texts(value) if kind == "string" else np.asarray(value, in_numpy(kind))
 
 
 # Making -----------------------------------------------------------------------------------------
@@ -191,14 +191,15 @@ def _find(table: Table, keys: Any, default: Any) -> Array:
     for at, key in enumerate(names):
         found[at] = table.entries.get(key, other[()])
     outer = np.shape(keys)[: np.ndim(keys) - len(table.key_shape)]
-    return found.reshape((*outer, *table.shape))
+    return found.reshape((*outer, *table.shape))[()]
 
 
 @host("LookupTableInsert LookupTableInsertV2")
 def _insert(table: Table, keys: Any, values: Any) -> None:
     outer = np.shape(keys)[: np.ndim(keys) - len(table.key_shape)]
-    if np.shape(values) != (*outer, *table.shape):
-        raise invalid(f"Expected shape {(*outer, *table.shape)} for values, got {np.shape(values)}")
+    shape = () if isinstance(values, Resource) else np.shape(values)
+    if shape != (*outer, *table.shape):
+        raise invalid(f"Expected shape {(*outer, *table.shape)} for values, got {shape}")
     table.put(keys, values)
 
 
