@@ -111,6 +111,9 @@ class Elements:
         base = self.base
         if base is None:
             base = zeros([self.size, *self.shape(handle, element)], handle.dtype)
+        elif isinstance(self.size, int) and base.shape[0] is not None:  # it may have grown since
+            behind = self.size - base.shape[0]
+            base = padded(base, [(0, behind), *[(0, 0)] * (len(base.shape) - 1)])
         if not isinstance(self.size, int):
             for at, row in self.rows.items():
                 base = replaced(base, at, M.expand_dims(row, 0))
