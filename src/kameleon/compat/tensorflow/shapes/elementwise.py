@@ -14,7 +14,7 @@ from .rules import ShapeMismatchError, broadcast, merged, shape_of, unknown, wit
 table(
     """
     Identity StopGradient PreventGradient CheckNumerics Snapshot RefIdentity Exit RefExit
-        NextIteration RefNextIteration Print PrintV2 StackPushV2 Cast ZerosLike OnesLike
+        NextIteration RefNextIteration Print PrintV2 Cast ZerosLike OnesLike
         RandomShuffle GuaranteeConst DeepCopy DebugGradientIdentity CumulativeLogsumexp BesselI0e
         BesselI1e PopulationCount Bucketize Real Imag ComplexAbs Angle Cumsum Cumprod ClipByValue
         Neg Abs Sign Exp Log Log1p Expm1 Sqrt Rsqrt Square Reciprocal Inv Floor Ceil Round Rint

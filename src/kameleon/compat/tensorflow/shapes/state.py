@@ -15,9 +15,12 @@ from .rules import UNKNOWN, merged, shape_of
 
 table(
     """
-    QueueSize QueueSizeV2 QueueIsClosed QueueIsClosedV2 ResourceCountUpTo VarHandleOp StackV2
+    QueueSize QueueSizeV2 QueueIsClosed QueueIsClosedV2 ResourceCountUpTo VarHandleOp
         TensorArrayWriteV3 TensorArrayScatterV3 TensorArraySplitV3 ControlTrigger : -> ()
     TensorArrayV3 TensorArrayGradV3 : -> (2) ()
+    TensorArrayConcatV3 : -> ? (?)
+    StackV2 : -> (2)
+    StackPushV2 : ? x -> x
     Assign : x x -> x if validate_shape else ? x -> x
     AssignAdd AssignSub : x x -> x
     ApplyGradientDescent ApplyAdam ApplyMomentum ApplyRMSProp ApplyCenteredRMSProp ApplyAdagrad
