@@ -1,7 +1,17 @@
 """What random programs found once, each as a small program."""
 
+import numpy as np
 import tensorflow as tf
-from recording import case, main, run
+from recording import case, main, run, started
+from tensorflow.python.ops import gen_resource_variable_ops
+
+
+def attempt(function):
+    """What a function gives; the class of its error."""
+    try:
+        return function()
+    except tf.errors.OpError as error:
+        return type(error).__name__
 
 
 @case
@@ -23,6 +33,69 @@ def static_shapes_of_arrays_and_stacks():
     kinds = "StackV2 StackPushV2 StackPopV2 TensorArrayConcatV3 TensorArraySplitV3".split()
     made = [each for each in x.graph.get_operations() if each.type in kinds]
     return sorted([each.type, *(str(out.shape) for out in each.outputs)] for each in made)
+
+
+@case
+def choices_that_ask_the_same_again():
+    x, p = tf.placeholder(tf.float32, []), tf.placeholder(tf.bool, [])
+    w = tf.get_variable("w", initializer=1.5)
+    inner = lambda: tf.cond(p, lambda: x * w, lambda: x - w)  # noqa: E731
+    outs = [
+        tf.cond(p, lambda: x + w, inner),
+        tf.cond(p, inner, lambda: x / w),
+        tf.case([(p, lambda: x * 3.0), (p, lambda: w * 4.0)], default=lambda: w * w),
+    ]
+    session = started()
+    return [session.run([outs, tf.gradients(outs, w)], {x: 2.0, p: way}) for way in (True, False)]
+
+
+@case
+def what_would_fail_in_branches_and_turns_that_there_are_not():
+    x, n, p = tf.constant([1.0, 2.0]), tf.placeholder(tf.int32, []), tf.placeholder(tf.bool, [])
+    w = tf.get_variable("w", initializer=2.0)
+    fails = lambda: tf.reduce_sum(tf.gather(x, [7])) * w  # noqa: E731
+    outs = [
+        tf.cond(p, fails, lambda: w * 3.0),
+        tf.while_loop(lambda i, y: i < n, lambda i, y: (i + 1, y + fails()), [0, w])[1],
+        tf.while_loop(
+            lambda i, y: i < 2, lambda i, y: (i + 1, y * tf.cond(p, fails, lambda: w)), [0, w]
+        )[1],
+    ]
+    feeds = [{n: 0, p: False}, {n: 1, p: False}, {n: 0, p: True}]
+    fetches = [[out, *tf.gradients(out, w)] for out in outs] + outs[1:2]
+    session = started()
+    return [[attempt(lambda: session.run(one, fed)) for one in fetches]
+            for fed in feeds]  # fmt: skip
+
+
+@case
+def static_shapes_behind_handles():
+    w, p = tf.get_variable("w", initializer=[2.0, 3.0], use_resource=True), tf.constant(True)
+    found = {}
+
+    def branch():
+        found["branch"] = gen_resource_variable_ops.variable_shape(w.handle)
+        return 1.0
+
+    def body(i):
+        found["turn"] = gen_resource_variable_ops.variable_shape(w.handle)
+        return i + 1
+
+    tf.cond(p, branch, lambda: 2.0)
+    tf.while_loop(lambda i: i < 2, body, [0])
+    return {name: str(shape.shape) for name, shape in found.items()}
+
+
+@case
+def joined_elements_of_lists_out_of_loops():
+    tf.compat.v1.enable_control_flow_v2()
+    x = tf.placeholder(tf.float32, [3, 1])
+    _, array = tf.while_loop(
+        lambda i, a: i < 2, lambda i, a: (i + 1, a.write(i, x * 2.0)), [0, tf.TensorArray(x.dtype, 2)]
+    )
+    joined = array.concat()
+    tf.compat.v1.disable_control_flow_v2()
+    return [str(joined.shape), run(joined, {x: np.ones([3, 1])})]
 
 
 if __name__ == "__main__":

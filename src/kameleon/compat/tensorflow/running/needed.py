@@ -241,8 +241,10 @@ class Needed:
             frame = (*frame, source.attribute("frame_name"))
         elif source.type in EXITS:
             frame, guard = frame[:-1], self._outside[source]
-        elif source.type in SWITCHES and index != CONTROL and not self.is_decided(source):
-            guard = guard | {(self.condition(source.inputs[1]), index)}
+        elif source.type in SWITCHES and index != CONTROL:
+            condition = self.deciding(source) or self.condition(source.inputs[1])
+            if (condition, index) not in guard:  # else it is asked again
+                guard = guard | {(condition, index)}
         return frame, guard
 
     def condition(self, value: Value, passing: frozenset[str] = PASSING) -> Value:
@@ -251,11 +253,11 @@ class Needed:
             value = value[0].inputs[0]
         return value
 
-    def is_decided(self, switch: Operation) -> bool:
-        """Whether a switch in a loop asks again what the loop itself is behind: a gradient takes
-        so what a loop in a branch has kept."""
+    def deciding(self, switch: Operation) -> Value | None:
+        """The condition of a switch, if it's behind that already: a loop's gradient asks again what
+        the loop itself is behind, and takes so what a loop in a branch has kept."""
         condition = self.condition(switch.inputs[1], PASSING | ENTERS)
-        return any(condition == each for each, _ in self.guards[switch])
+        return condition if any(condition == each for each, _ in self.guards[switch]) else None
 
     def _is_turn(self, condition: Operation, frame: Frame) -> bool:
         return condition.type == "LoopCond" and self.frames.get(self.of(condition)) == frame

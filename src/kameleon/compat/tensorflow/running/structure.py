@@ -345,7 +345,7 @@ def _loop(
     heads = [e for e in raw if e.type in MERGES]
     switches: dict[Operation, list[Operation]] = defaultdict(list)
     for each in raw:
-        if each.type in SWITCHES and not needed.is_decided(each):
+        if each.type in SWITCHES and needed.deciding(each) is None:
             if each.inputs[1][0] is not condition or each.inputs[0][0] not in heads:
                 return None
             switches[each.inputs[0][0]].append(each)
