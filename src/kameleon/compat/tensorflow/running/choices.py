@@ -11,6 +11,7 @@ from kameleon.backend._bodies import body_of, cond_over
 from kameleon.graph.ir.node import Tensor, new_serial
 from kameleon.graph.primitives.filling import zeros
 
+from ..failures import is_failure
 from ..graph import Value
 from ..inner import Branch, snapshot
 from ..lowering import ArrayHandle, Lowering, NotCompiledError, StackHandle
@@ -42,8 +43,10 @@ def _choose(lowering: Lowering, choice: Choice, values: Values) -> None:
     except _NotTakenError as error:
         restore()
         _take(lowering, choice, 1 - error.way, values)
-    except NotCompiledError as error:
-        restore()
+    except Exception as error:
+        if not isinstance(error, NotCompiledError) and not is_failure(error):
+            raise
+        restore()  # a branch that isn't taken may be one that fails
         raise ApartError(choice.condition, str(error)) from None
 
 

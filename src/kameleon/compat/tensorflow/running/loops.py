@@ -11,6 +11,7 @@ from kameleon.graph.ir.rewrite import substitute
 from kameleon.graph.primitives import elementwise as E
 from kameleon.graph.primitives.movement import iota, reshape
 
+from ..failures import is_failure
 from ..inner import AgainError, Turn, snapshot
 from ..lowering import ArrayHandle, ListHandle, Lowering, NotCompiledError
 from ..operations import table
@@ -59,8 +60,10 @@ def _repeat(lowering: Lowering, loop: Loop, values: Values) -> None:
             if again.handle in whole:
                 raise ApartError(loop.condition, "an array of several shapes") from None
             whole[again.handle] = again.element
-        except NotCompiledError as error:
-            restore()
+        except Exception as error:
+            if not isinstance(error, NotCompiledError) and not is_failure(error):
+                raise
+            restore()  # a turn that there isn't may be one that fails
             if needs_count and steps is None and turns is None and lowering.lowered is None:
                 raise AheadError(loop, str(error)) from None
             raise ApartError(loop.condition, str(error)) from None
