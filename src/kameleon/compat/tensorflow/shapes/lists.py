@@ -52,5 +52,5 @@ def _element_shape(operation: Operation, given: list[Shape]) -> Shape:
 
 @shape_of("TensorListConcat TensorListConcatV2")
 def _concatenate(operation: Operation, given: list[Shape]) -> list[Shape]:
-    shape = shape_behind(operation)
+    shape = _element(operation, 1) if operation.inputs[1:] else shape_behind(operation)
     return [None if not shape else (UNKNOWN, *shape[1:]), (UNKNOWN,)]

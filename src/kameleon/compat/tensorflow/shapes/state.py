@@ -11,7 +11,7 @@ from ..graph import PASSING, Operation, Shape
 from .handles import shape_behind
 from .known import value_at
 from .notation import table
-from .rules import UNKNOWN, merged, shape_of
+from .rules import UNKNOWN, merged, rank_of, shape_of
 
 table(
     """
@@ -58,6 +58,11 @@ def _assign_behind(operation: Operation, given: list[Shape]) -> list[Shape]:
 @shape_of("ReadVariableOp")
 def _read(operation: Operation, given: list[Shape]) -> Shape:
     return shape_behind(operation)
+
+
+@shape_of("VariableShape")
+def _shape(operation: Operation, given: list[Shape]) -> Shape:
+    return (rank_of(shape_behind(operation)),)
 
 
 @shape_of("If StatelessIf Case While StatelessWhile")
