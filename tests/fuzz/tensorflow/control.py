@@ -48,9 +48,11 @@ def usable(d: Draft) -> list[T]:
 
 
 def condition(d: Draft) -> str:
-    """A bool, computed after all effects so far."""
-    p = d.pick(["bool"], 0, 0)
-    return d.after(f"tf.identity({p.name})")
+    """A bool that feeds decide, computed after all effects so far."""
+    fed = {x.name for x in d.placeholders}
+    found = d.seen(lambda x: x.dtype in NUMBERS and not fed.isdisjoint({x.name, *d.of.get(x.name, ())}))
+    text = f"tf.reduce_mean(tf.cast({d.choice(found or d.placeholders).name}, tf.float64)) > 0.0"
+    return d.after(text)
 
 
 def choice(d: Draft) -> None:
@@ -128,10 +130,12 @@ def loop(d: Draft) -> None:
     start = d.after("tf.constant(0)") if not d.token else d.after("tf.identity(0)")
     given = ", ".join([start, *first, *([filled] if writes else [])])
     ended = d.name("r") if writes else ""
+    before = set(d.of)
     found = d.results(
         f"tf.while_loop(lambda {names}: {test}, {name}, [{given}]{options})",
         [("int32", ()), *(x[1:] for x in kinds)], f", {ended}" if ended else "",
     )  # fmt: skip
+    d.loops |= set(d.of) - before
     _stay(d, found)
     if writes:
         rows = f"gather(tf.range({ended}.size())[::-1])"
@@ -147,16 +151,13 @@ def mapped(d: Draft) -> None:
     if kind == "map_fn":
         with d.body([row]) as name:
             block(d)
-            out = d.pick(CARRIED, 0, 2, lambda y: y in d.scopes[-1])
-            d.line(f"return {out.name if out in d.scopes[-1] else d.alike(row)}")
-            out = out if out in d.scopes[-1] else row
-        if not all(isinstance(n, int) or n in x.dims for n in out.dims):
-            out = T("", out.dtype, [d.size() for _ in out.dims])  # type: ignore[arg-type]
-        options = d.choice(["", "", ", parallel_iterations=1", ", infer_shape=False"])
-        d.scopes[-1] += []
+            out = d.choice([y for y in d.scopes[-1] if y.dtype in CARRIED])
+            d.line(f"return {out.name}")
         d.is_pure = before
+        dims = [n if isinstance(n, int) or n in x.dims else d.size() for n in out.dims]
+        options = d.choice(["", "", ", parallel_iterations=1", ", infer_shape=False"])
         d.add(f"tf.map_fn({name}, {x.name}, tf.{out.dtype}{options})", out.dtype,
-              (x.dims[0], *out.dims))  # fmt: skip
+              (x.dims[0], *dims))  # fmt: skip
         return
     first = d.pick(NUMBERS, 0, 2)
     kept = T(d.name(), *first[1:])
@@ -196,8 +197,7 @@ def gradient(d: Draft) -> None:
     if sources:
         xs = d.random.sample(sources, min(len(sources), d.int(1, 2)))
         names = ", ".join(x.name for x in xs)
-        d.results(d.after(f"slopes({y.name}, [{names}])"), [x[1:] for x in xs],
-                  "," if len(xs) == 1 else "")  # fmt: skip
+        d.results(f"slopes({y.name}, [{names}])", [x[1:] for x in xs], "," * (len(xs) == 1))
 
 
 def function(d: Draft) -> None:
@@ -255,7 +255,7 @@ def train(d: Draft) -> None:
         return
     losses = [
         (y, names)
-        for y in d.seen(lambda y: y.dtype in FLOATS)
+        for y in d.seen(lambda y: y.dtype in FLOATS and not d.of.get(y.name, set()) & d.loops)
         if (names := [x.name for x in usable(d) if x.dtype in FLOATS and x.name in d.of.get(y.name, ())])
     ]
     if losses:

@@ -54,6 +54,7 @@ class Draft:
         self.placeholders: list[T] = []
         self.token, self.only_resources, self.is_pure = "", False, False
         self.of: dict[str, set[str]] = {}  # what a name is made of
+        self.loops: set[str] = set()  # what comes out of loops
         self._count = 0
 
     # Chances ------------------------------------------------------------------------------------
