@@ -98,5 +98,16 @@ def joined_elements_of_lists_out_of_loops():
     return [str(joined.shape), run(joined, {x: np.ones([3, 1])})]
 
 
+@case
+def static_shapes_of_nothing_and_of_what_is_tiled():
+    given = [tf.placeholder(tf.float32, shape) for shape in ([None, 0], [0, 2], [None, 2], None)]
+    counts = [[2], [2, 1], tf.placeholder(tf.int32, [3]), tf.placeholder(tf.int32, [None])]
+    sizes = [[-1], [3, -1], [-1, 2], tf.placeholder(tf.int32, [2])]
+    found = [tf.tile(given[-1], count) for count in counts]
+    found += [tf.tile(given[1], counts[-1]), tf.tile(given[2], tf.stack([tf.size(given[0]), 3]))]
+    found += [tf.reshape(x, size) for x in given for size in sizes]
+    return [str(x.shape) for x in found]
+
+
 if __name__ == "__main__":
     main()

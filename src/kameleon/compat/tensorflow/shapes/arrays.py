@@ -91,12 +91,12 @@ def _reshape(operation: Operation, given: list[Shape]) -> Shape:
         return None
     if shape is None:
         return sizes
-    if UNKNOWN in shape:
+    total = product(shape)
+    if total == UNKNOWN:
         rest = product([size for size in shape if size >= 0])
         if rest and shape.count(UNKNOWN) == 1 and UNKNOWN not in sizes:
             divided(product(sizes), rest)
         return sizes
-    total = product(shape)
     if sizes.count(UNKNOWN) == 1:
         rest = product([size for size in sizes if size >= 0])
         if not rest:
@@ -351,12 +351,10 @@ def _pad(operation: Operation, given: list[Shape]) -> Shape:
 
 @shape_of("Tile")
 def _tile(operation: Operation, given: list[Shape]) -> Shape:
-    with_rank(given[1], 1)
-    counts, shape = sizes_at(operation, 1), given[0]
-    if counts is None or shape is None:
-        return unknown(rank_of(shape))
-    pairs = zip(shape, with_rank(counts, len(shape)), strict=True)
-    return tuple(UNKNOWN if size < 0 or n < 0 else size * n for size, n in pairs)
+    counts, shape = shape_told(operation, 1), given[0]
+    if shape is None:
+        return unknown(rank_of(counts))
+    return tuple(map(product, zip(shape, with_rank(counts, len(shape)), strict=True)))
 
 
 @shape_of("Range")

@@ -149,8 +149,8 @@ def rank_of(shape: Shape) -> int:
 
 
 def product(sizes: Sequence[int]) -> int:
-    """The product of sizes; -1, if one isn't known."""
-    return UNKNOWN if UNKNOWN in sizes else int(np.prod(sizes, dtype=np.int64))
+    """The product of sizes; -1, if one isn't known, and none is 0."""
+    return UNKNOWN if UNKNOWN in sizes and 0 not in sizes else int(np.prod(sizes, dtype=np.int64))
 
 
 def is_channels_last(operation: Operation) -> bool:
