@@ -255,7 +255,7 @@ def train(d: Draft) -> None:
         return
     losses = [
         (y, names)
-        for y in d.seen(lambda y: y.dtype in FLOATS and not d.of.get(y.name, set()) & d.loops)
+        for y in d.seen(lambda y: y.dtype in FLOATS and not {y.name, *d.of.get(y.name, ())} & d.loops)
         if (names := [x.name for x in usable(d) if x.dtype in FLOATS and x.name in d.of.get(y.name, ())])
     ]
     if losses:

@@ -24,7 +24,7 @@ LONGEST = 60.0  # seconds; a program that takes more counts as hanging
 RENEWED = 150  # programs, after which a process begins anew
 TOLERANCE = {"float32": 3e-5, "complex64": 3e-5, "float64": 1e-9}
 # What the original refuses, of what can be done.
-REFUSED = ("TensorArray has size zero, but element shape", "has inputs from different frames")
+REFUSED = ("TensorArray has size zero", "an empty list with non-fully", "inputs from different frames")
 Answer = dict[str, Any]
 
 
