@@ -3,7 +3,7 @@
 import numpy as np
 import tensorflow as tf
 from recording import case, main, run, started
-from tensorflow.python.ops import gen_resource_variable_ops
+from tensorflow.python.ops import gen_dataset_ops, gen_resource_variable_ops
 
 
 def attempt(function):
@@ -107,6 +107,32 @@ def static_shapes_of_nothing_and_of_what_is_tiled():
     found += [tf.tile(given[1], counts[-1]), tf.tile(given[2], tf.stack([tf.size(given[0]), 3]))]
     found += [tf.reshape(x, size) for x in given for size in sizes]
     return [str(x.shape) for x in found]
+
+
+@case
+def names_in_functions_of_branches():
+    tf.compat.v1.enable_control_flow_v2()
+    x = tf.placeholder(tf.float32, [2, None], name="add")
+    y = tf.cond(tf.placeholder(tf.bool, []), lambda: (x + 1.0) * x, lambda: x * 2.0)
+    tf.gradients(y, x)
+    tf.compat.v1.disable_control_flow_v2()
+    definitions = [each.definition for each in x.graph._functions.values()]
+    return sorted(
+        [sorted(node.name for node in each.node_def), sorted(each.ret.items())]
+        for each in definitions
+    )
+
+
+@case
+def static_shapes_that_operations_say():
+    data = tf.data.Dataset.range(1).map(lambda x: tf.zeros([2, x]))
+    iterator, kinds = tf.data.make_one_shot_iterator(data), ([tf.float32], [[2, None]])
+    made = [
+        gen_dataset_ops.iterator_get_next(iterator._iterator_resource, *kinds),
+        gen_dataset_ops.optional_get_value(gen_dataset_ops.optional_none(), *kinds),
+        gen_dataset_ops.dataset_to_single_element(data._variant_tensor, *kinds),
+    ]
+    return [str(x.shape) for [x] in made]
 
 
 if __name__ == "__main__":

@@ -82,6 +82,7 @@ def from_graph(
         argument = made.signature.input_arg.add(name=taken.argument(given.oper.name))
         argument.type = given.oper.types[given.index]
         values[given.value] = argument.name
+    results = _results(made, outputs, output_names, taken)
     arguments = {given.oper for given in inputs}
     nodes = graph.operations if body is None else sorted(body, key=lambda node: node.serial)
     nodes = [node for node in nodes if node not in arguments]
@@ -90,7 +91,8 @@ def from_graph(
         values.update(_values_of(node, names[node]))
     for node in nodes:
         made.node_def.add().CopyFrom(_node(node, names, values))
-    _add_results(made, outputs, output_names, values, taken)
+    for label, given in zip(results, outputs, strict=True):
+        made.ret[label] = values[given.value]
     for place, node in enumerate(control_outputs):
         label = control_names[place] if control_names else node.name
         made.control_ret[label] = names[node]
@@ -125,17 +127,11 @@ def _node(node: Operation, names: dict[Operation, str], values: dict[Value, str]
     return made
 
 
-def _add_results(
-    made: Any,
-    outputs: Sequence[Output],
-    output_names: Sequence[str] | None,
-    values: dict[Value, str],
-    taken: _Names,
-) -> None:
-    names = _Names() if output_names else taken
-    for place, given in enumerate(outputs):
-        told = output_names[place] if output_names else given.oper.name
-        name = told if output_names else names.argument(told)
-        result = made.signature.output_arg.add(name=name)
-        result.type = given.oper.types[given.index]
-        made.ret[name] = values[given.value]
+def _results(
+    made: Any, outputs: Sequence[Output], told: Sequence[str] | None, taken: _Names
+) -> list[str]:
+    """Name the results, which comes before the nodes are named."""
+    names = told or [taken.argument(given.oper.name) for given in outputs]
+    for name, given in zip(names, outputs, strict=True):
+        made.signature.output_arg.add(name=name, type=given.oper.types[given.index])
+    return list(names)
