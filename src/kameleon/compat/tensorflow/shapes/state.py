@@ -65,7 +65,10 @@ def _shape(operation: Operation, given: list[Shape]) -> Shape:
     return (rank_of(shape_behind(operation)),)
 
 
-@shape_of("If StatelessIf Case While StatelessWhile")
+@shape_of(
+    "If StatelessIf Case While StatelessWhile IteratorGetNext IteratorGetNextSync OptionalGetValue"
+    " DatasetToSingleElement ReduceDataset"
+)
 def _called(operation: Operation, given: list[Shape]) -> list[Shape]:
     """What the operation says; a loop's values else are as they come in."""
     count = len(operation.types)
