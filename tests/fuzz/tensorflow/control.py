@@ -51,7 +51,7 @@ def condition(d: Draft) -> str:
     """A bool that feeds decide, computed after all effects so far."""
     fed = {x.name for x in d.placeholders}
     found = d.seen(lambda x: x.dtype in NUMBERS and not fed.isdisjoint({x.name, *d.of.get(x.name, ())}))
-    text = f"tf.reduce_mean(tf.cast({d.choice(found or d.placeholders).name}, tf.float64)) > 0.0"
+    text = f"tf.reduce_mean(tf.cast({d.choice(found or d.placeholders).name}, tf.float64)) > 0.0123"
     return d.after(text)
 
 
@@ -93,7 +93,7 @@ def loop(d: Draft) -> None:
     """tf.while_loop, with arrays that are read and written."""
     kinds = [d.pick(CARRIED) for _ in range(d.int(1, 2))]
     first = [x.name for x in kinds]
-    counter, turns = d.name("i"), str(d.int(0, 4))
+    counter, turns = d.name("i"), d.choice("0122334")
     taken = d.pick(FLOATS, 1, 3) if d.flag(0.3) else None
     if taken:
         turns = f"tf.shape({taken.name})[0]"
@@ -123,7 +123,7 @@ def loop(d: Draft) -> None:
         give(d, texts, f"{counter} + 1", f" + ({extra[0]},)" if extra else "")
         d.token = token
     names = ", ".join([counter, *(x.name for x in inner), *([own] if own else [])])
-    until = d.choice(["", "", f", tf.reduce_sum(tf.cast({inner[0].name}, tf.float32)) < 9.0"])
+    until = d.choice(["", "", f", tf.reduce_sum(tf.cast({inner[0].name}, tf.float32)) < 9.0123"])
     test = f"tf.logical_and({counter} < {bound}{until})" if until else f"{counter} < {bound}"
     options = d.choice(["", "", ", maximum_iterations=3", ", parallel_iterations=1",
                         ", swap_memory=True", ", back_prop=False"])  # fmt: skip

@@ -19,7 +19,12 @@ import numpy as np
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 warnings.simplefilter("ignore")
 import tensorflow as tf  # noqa: E402
+from tensorflow.python.framework import function, ops  # noqa: E402, F401
 
+# All operations of a program, those in functions, too.
+MADE = []
+_made = ops.Graph._create_op_internal
+ops.Graph._create_op_internal = lambda *given, **named: MADE.append(_made(*given, **named)) or MADE[-1]
 TEXTS = [b"", b"a", b"bc", b"Def g", b"-7"]
 
 
@@ -83,7 +88,7 @@ class Program:
         for name, x in self.names.items():
             if isinstance(x, tf.Tensor):
                 self.told["names"][name] = [x.name, x.dtype.name, str(x.shape)]
-        for each in tf.get_default_graph().get_operations():
+        for each in MADE:
             told = [x.name for x in each.inputs], sorted(x.name for x in each.control_inputs)
             shapes = [str(x.shape) for x in each.outputs]
             self.told["graph"].append([each.name, each.type, each.device, *told, shapes])
@@ -122,6 +127,7 @@ def coded(value):
 
 def answer(text):
     """What a program gives, in a graph of its own."""
+    del MADE[:]
     tf.compat.v1.disable_control_flow_v2()
     with tf.Graph().as_default():
         return Program(text).told
