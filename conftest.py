@@ -113,6 +113,7 @@ collect_ignore_glob += [
 ]
 collect_ignore_glob += [
     "tests/fuzz/original_server.py",
+    "tests/fuzz/tensorflow/server.py",
     "tests/*/run.py",
     "tests/original/*/*",
     "tests/libraries/*",

@@ -73,6 +73,11 @@ def slopes(y, xs):
     return [tf.zeros_like(x) if g is None else tf.convert_to_tensor(g) for g, x in found]
 
 
+def unhashed(name):
+    """A name without what Defun makes of a function's content."""
+    return re.sub(r"\b(f\d+)_\w+", r"\1", name)
+
+
 class Program:
     """Runs the statements of a program; the answer is in `told`."""
 
@@ -87,11 +92,12 @@ class Program:
                 self.told["failed"][number] = type(error).__name__ + "\n" + str(error)[:300]
         for name, x in self.names.items():
             if isinstance(x, tf.Tensor):
-                self.told["names"][name] = [x.name, x.dtype.name, str(x.shape)]
+                self.told["names"][name] = [unhashed(x.name), x.dtype.name, str(x.shape)]
         for each in MADE:
             told = [x.name for x in each.inputs], sorted(x.name for x in each.control_inputs)
+            names = [[unhashed(x) for x in each] for each in ([each.name, each.type], *told)]
             shapes = [str(x.shape) for x in each.outputs]
-            self.told["graph"].append([each.name, each.type, each.device, *told, shapes])
+            self.told["graph"].append([*names[0], each.device, *names[1:], shapes])
 
     def run(self, fetches, feeds=()):
         """Run what is named, of what there is; then tell the variables' values."""
@@ -133,12 +139,23 @@ def answer(text):
         return Program(text).told
 
 
+def operation_by_operation():
+    """Let Kameleon compile each operation alone, and no loop and no choice."""
+    from kameleon.compat.tensorflow.operations.table import is_compiled, is_kept
+    from kameleon.compat.tensorflow.running import plan
+
+    def cut(self):
+        self._levels = {element: place for place, element in enumerate(self._needed.elements)}
+
+    plan.structure = lambda *given: None
+    plan.Plan._is_compiled = lambda self, each: is_compiled(each) and not is_kept(each)
+    plan.Plan._find_levels = cut
+
+
 def main():
     tf.logging.set_verbosity(tf.logging.FATAL)
-    if sys.argv[1:] == ["executor"]:  # operation by operation, nothing is compiled
-        from kameleon.compat.tensorflow.running.plan import Plan
-
-        Plan._is_compiled = lambda self, operation: False
+    if sys.argv[1:] == ["executor"]:
+        operation_by_operation()
     elif sys.argv[1:]:
         with open(sys.argv[1]) as file:
             print(json.dumps(answer(file.read()), indent=1))

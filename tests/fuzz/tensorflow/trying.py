@@ -26,7 +26,7 @@ RENEWED = 150  # programs, after which a process begins anew
 TOLERANCE = {"float32": 3e-5, "complex64": 3e-5, "float64": 1e-6}  # much of it comes from float32
 # What the original refuses, of what can be done.
 REFUSED = ("TensorArray has size zero", "inputs from different frames", "an empty list with non-fully",
-           "concating an empty tensor list")  # fmt: skip
+           "concating an empty tensor list", "because it has already been read")  # fmt: skip
 Answer = dict[str, Any]
 
 
@@ -72,8 +72,8 @@ class Server:
 
     def stop(self) -> None:
         """End the process."""
-        self.process.kill()
-        self.process.wait()
+        with self.process as process:  # which closes what leads there
+            process.kill()
 
 
 # Differences --------------------------------------------------------------------------------------
