@@ -77,12 +77,12 @@ def from_graph(
     """A part of a graph as a function: its inputs become arguments, the rest its nodes."""
     made = messages("function_pb2").FunctionDef()
     taken, names = _Names(), {}
+    results = _results(made, outputs, output_names, taken)
     values: dict[Value, str] = {}
     for given in inputs:
         argument = made.signature.input_arg.add(name=taken.argument(given.oper.name))
         argument.type = given.oper.types[given.index]
         values[given.value] = argument.name
-    results = _results(made, outputs, output_names, taken)
     arguments = {given.oper for given in inputs}
     nodes = graph.operations if body is None else sorted(body, key=lambda node: node.serial)
     nodes = [node for node in nodes if node not in arguments]
@@ -130,7 +130,7 @@ def _node(node: Operation, names: dict[Operation, str], values: dict[Value, str]
 def _results(
     made: Any, outputs: Sequence[Output], told: Sequence[str] | None, taken: _Names
 ) -> list[str]:
-    """Name the results, which comes before the nodes are named."""
+    """Name the results: before all else is named."""
     names = told or [taken.argument(given.oper.name) for given in outputs]
     for name, given in zip(names, outputs, strict=True):
         made.signature.output_arg.add(name=name, type=given.oper.types[given.index])
