@@ -208,6 +208,7 @@ class _Choices:
             self._sort_in(element)
         for merge, (key, ways) in joins:
             self._groups[key, self._stages[merge]].merges.append((merge, ways))
+        self._find_takers({merge for merge, _ in joins})
         self._find_strangers()
         groups = [(key, group) for (key, _), group in self._groups.items()]
         return [
@@ -215,6 +216,16 @@ class _Choices:
             for key, group in groups
             if key not in self._spoilt and key[2] not in self._apart
         ]
+
+    def _find_takers(self, joins: set[Operation]) -> None:
+        """What joins more than the two sides of a choice must know which of them is taken."""
+        for element in self._elements:
+            if _raw(element, MERGES) and element not in joins:
+                for source, _ in self._needed.inputs(element):
+                    before = self._needed.of(source)
+                    place = (self._needed.frames[before], self._needed.guards[before])
+                    if place in self._sides:
+                        self._spoilt.add(self._sides[place][0])
 
     def _find_strangers(self) -> None:
         """A branch may take nothing that lies in it and isn't a part of a choice."""
