@@ -52,27 +52,33 @@ def function_named(graph: Graph, name: str) -> LibraryFunction:
     return found
 
 
-def body_of(graph: Graph, name: str, attributes: Mapping[str, Any] | None = None) -> Body:
-    """A function of a graph's library as a graph; attributes are what its own are set to."""
+def body_of(
+    graph: Graph, name: str, attributes: Mapping[str, Any] | None = None, is_called: bool = True
+) -> Body:
+    """A function of a graph's library as a graph; attributes are what its own are set to.
+
+    In a function that is called all effects happen; in one that becomes a branch, or the turns of a
+    loop, those that it names, or that a result needs.
+    """
     function = function_named(graph, name)
     told = {
         each.name: (attributes or {})[each.name]
         for each in function.signature.attr
         if each.name in (attributes or {})
     }
-    key = tuple((name, value.SerializeToString()) for name, value in told.items())
+    key = (is_called, *((name, value.SerializeToString()) for name, value in told.items()))
     if key not in function.bodies:
-        function.bodies[key] = _made(graph, Reading(graph, function.definition, told))
+        function.bodies[key] = _made(graph, Reading(graph, function.definition, told), is_called)
     body: Body = function.bodies[key]
     return body
 
 
-def _made(graph: Graph, read: Reading) -> Body:
+def _made(graph: Graph, read: Reading, is_called: bool) -> Body:
     into = Graph().like(graph)
     made = import_message(into, read.message, Import()).made
     results = [(made[name], index) for name, index in read.results]
     controls = [made[name] for name in read.controls]
-    return pruned(into, [made[name] for name in read.arguments], results, controls)
+    return pruned(into, [made[name] for name in read.arguments], results, controls, is_called)
 
 
 class Reading:
@@ -157,14 +163,18 @@ def signature_of(functions: Mapping[str, Any], name: str) -> Any:
 
 
 def pruned(
-    graph: Graph, arguments: list[Operation], results: list[Value], controls: list[Operation]
+    graph: Graph,
+    arguments: list[Operation],
+    results: list[Value],
+    controls: list[Operation],
+    is_called: bool = True,
 ) -> Body:
     """The body without what nothing needs: effects and results, and what these take."""
     is_argument = set(arguments)
     effects = list(controls)
     effects += [
         operation
-        for operation in graph.operations
+        for operation in (graph.operations if is_called else ())
         if operation.definition.is_stateful
         and operation not in is_argument
         and operation not in effects

@@ -3,6 +3,7 @@
 import numpy as np
 import tensorflow as tf
 from recording import case, main, run, started
+from tensorflow.python.framework import function
 from tensorflow.python.ops import gen_dataset_ops, gen_resource_variable_ops
 
 
@@ -91,7 +92,9 @@ def joined_elements_of_lists_out_of_loops():
     tf.compat.v1.enable_control_flow_v2()
     x = tf.placeholder(tf.float32, [3, 1])
     _, array = tf.while_loop(
-        lambda i, a: i < 2, lambda i, a: (i + 1, a.write(i, x * 2.0)), [0, tf.TensorArray(x.dtype, 2)]
+        lambda i, a: i < 2,
+        lambda i, a: (i + 1, a.write(i, x * 2.0)),
+        [0, tf.TensorArray(x.dtype, 2)],
     )
     joined = array.concat()
     tf.compat.v1.disable_control_flow_v2()
@@ -110,17 +113,47 @@ def static_shapes_of_nothing_and_of_what_is_tiled():
 
 
 @case
-def names_in_functions_of_branches():
+def names_in_functions_of_branches_and_turns():
     tf.compat.v1.enable_control_flow_v2()
     x = tf.placeholder(tf.float32, [2, None], name="add")
     y = tf.cond(tf.placeholder(tf.bool, []), lambda: (x + 1.0) * x, lambda: x * 2.0)
-    tf.gradients(y, x)
+    z = tf.while_loop(lambda i, y: i < 3, lambda i, y: (i + 1, y * tf.reduce_mean(x)), [0, y])
+    tf.gradients(z[1], x)
     tf.compat.v1.disable_control_flow_v2()
     definitions = [each.definition for each in x.graph._functions.values()]
     return sorted(
         [sorted(node.name for node in each.node_def), sorted(each.ret.items())]
         for each in definitions
     )
+
+
+@case
+def effects_in_branches_and_turns_that_no_result_needs():
+    kinds = "if while while_condition case turn function function_if defun defun_if".split()
+    x = tf.placeholder(tf.float32, [])
+    w = {kind: tf.get_variable(kind, initializer=0.0, use_resource=True) for kind in kinds}
+
+    def changing(kind, value):
+        tf.assign_add(w[kind], 1.0)
+        return value
+
+    branch = lambda kind, y: tf.cond(y > 0, lambda: changing(kind, y + 1), lambda: y)  # noqa: E731
+    tf.compat.v1.enable_control_flow_v2()
+    below, n = lambda i: i < 3, [0]  # noqa: E731
+    outs = [
+        branch("if", x),
+        tf.while_loop(below, lambda i: changing("while", i + 1), n),
+        tf.while_loop(lambda i: changing("while_condition", i < 3), lambda i: i + 1, n),
+        tf.switch_case(tf.cast(x, tf.int32), [lambda: x, lambda: changing("case", x * 2.0)]),
+        tf.while_loop(below, lambda i: branch("turn", i) + 1, n),
+        tf.function(lambda y: changing("function", y * 2.0), autograph=False)(x),
+        tf.function(lambda y: branch("function_if", y), autograph=False)(x),
+        function.Defun(tf.float32, func_name="d")(lambda y: changing("defun", y * 2.0))(x),
+        function.Defun(tf.float32, func_name="e")(lambda y: branch("defun_if", y))(x),
+    ]
+    tf.compat.v1.disable_control_flow_v2()
+    session = started()
+    return [session.run(outs, {x: 1.0}), session.run([w[kind] for kind in kinds])]
 
 
 @case
@@ -133,6 +166,43 @@ def static_shapes_that_operations_say():
         gen_dataset_ops.dataset_to_single_element(data._variant_tensor, *kinds),
     ]
     return [str(x.shape) for [x] in made]
+
+
+def values_out_of_a_branch(choose):
+    """What is fetched of choices, one of whose branches takes a value out of another branch."""
+    x, i = tf.placeholder(tf.float32, []), tf.placeholder(tf.int32, [])
+    inner = []
+
+    def taken():
+        inner.append(x * 2.0)
+        return inner[0] + 1.0
+
+    y = tf.cond(x > 0.0, taken, lambda: x * 3.0)
+    outs = [*choose(i, x, inner[0]), y]
+    session = started()
+    feeds = [(1.0, 1), (1.0, 0), (-1.0, 0)]
+    return [session.run(part, {x: a, i: n}) for part in (outs[:1], outs) for a, n in feeds]
+
+
+@case
+def values_out_of_a_branch_in_another():
+    return values_out_of_a_branch(
+        lambda i, x, inner: tf.cond(i > 0, lambda: (x + inner, x * 2.0), lambda: (x + 5.0, x * 3.0))
+    )
+
+
+@case
+def values_out_of_a_branch_in_functions():
+    def choose(i, x, inner):
+        tf.compat.v1.enable_control_flow_v2()
+        outs = [
+            tf.cond(i > 0, lambda: x + inner, lambda: x + 5.0),
+            tf.switch_case(i, [lambda: x - 1.0, lambda: x - inner]),
+        ]
+        tf.compat.v1.disable_control_flow_v2()
+        return outs
+
+    return values_out_of_a_branch(choose)
 
 
 if __name__ == "__main__":

@@ -191,8 +191,12 @@ class Expansion:
 
 
 def _body(operation: Operation, attribute: str) -> Body:
-    told = operation.attribute(attribute)
-    return body_of(operation.graph, told.name, told.attr)
+    return _function(operation, operation.attribute(attribute))
+
+
+def _function(operation: Operation, told: Any) -> Body:
+    is_lowered = operation.attribute("_lower_using_switch_merge")
+    return body_of(operation.graph, told.name, told.attr, not is_lowered)
 
 
 def _expanding(operation: Operation) -> Callable[..., Any] | None:
@@ -235,7 +239,7 @@ def _called(made: Expansion, scope: Scope, operation: Operation, body: Body) -> 
 
 def _two_ways(made: Expansion, scope: Scope, operation: Operation) -> Any:
     inputs = made.taken(scope, operation)
-    begin = made.begun(scope, operation, inputs)
+    begin = made.begun(scope, operation, inputs[:1])  # others may be of a branch not taken
     way = _truth(made, f"{scope.prefix}{operation.name}/way", inputs[0], begin)
     ways = [(way, 0, _body(operation, "else_branch")), (way, 1, _body(operation, "then_branch"))]
     return _branches(made, scope, operation, inputs[1:], ways)
@@ -243,13 +247,13 @@ def _two_ways(made: Expansion, scope: Scope, operation: Operation) -> Any:
 
 def _many_ways(made: Expansion, scope: Scope, operation: Operation) -> Any:
     inputs = made.taken(scope, operation)
-    begin = made.begun(scope, operation, inputs)
+    begin = made.begun(scope, operation, inputs[:1])  # others may be of a branch not taken
     told = operation.attribute("branches")
     ways = []
     for number, function in enumerate(told):
         way = made.make("IsBranch", f"{operation.name}/way_{number}", inputs[:1], [begin])
         way.types, way.known = [BOOL], {"number": number, "count": len(told)}
-        ways.append(((way, 0), 1, body_of(operation.graph, function.name, function.attr)))
+        ways.append(((way, 0), 1, _function(operation, function)))
     return _branches(made, scope, operation, inputs[1:], ways)
 
 
