@@ -26,7 +26,8 @@ RENEWED = 150  # programs, after which a process begins anew
 TOLERANCE = {"float32": 3e-5, "complex64": 3e-5, "float64": 1e-6}  # much of it comes from float32
 # What the original refuses, of what can be done.
 REFUSED = ("TensorArray has size zero", "inputs from different frames", "an empty list with non-fully",
-           "concating an empty tensor list", "because it has already been read")  # fmt: skip
+           "concating an empty tensor list", "because it has already been read",
+           "but array is not resizeable")  # fmt: skip
 Answer = dict[str, Any]
 
 
