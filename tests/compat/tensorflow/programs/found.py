@@ -7,10 +7,10 @@ from tensorflow.python.framework import function
 from tensorflow.python.ops import gen_dataset_ops, gen_resource_variable_ops
 
 
-def attempt(function):
-    """What a function gives; the class of its error."""
+def attempt(session, fetches, feeds):
+    """What is fetched; the class of the error."""
     try:
-        return function()
+        return session.run(fetches, feeds)
     except tf.errors.OpError as error:
         return type(error).__name__
 
@@ -65,8 +65,7 @@ def what_would_fail_in_branches_and_turns_that_there_are_not():
     feeds = [{n: 0, p: False}, {n: 1, p: False}, {n: 0, p: True}]
     fetches = [[out, *tf.gradients(out, w)] for out in outs] + outs[1:2]
     session = started()
-    return [[attempt(lambda: session.run(one, fed)) for one in fetches]
-            for fed in feeds]  # fmt: skip
+    return [[attempt(session, one, fed) for one in fetches] for fed in feeds]
 
 
 @case
@@ -139,7 +138,7 @@ def effects_in_branches_and_turns_that_no_result_needs():
 
     branch = lambda kind, y: tf.cond(y > 0, lambda: changing(kind, y + 1), lambda: y)  # noqa: E731
     tf.compat.v1.enable_control_flow_v2()
-    below, n = lambda i: i < 3, [0]  # noqa: E731
+    below, n = lambda i: i < 3, [0]
     outs = [
         branch("if", x),
         tf.while_loop(below, lambda i: changing("while", i + 1), n),
