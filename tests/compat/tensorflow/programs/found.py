@@ -4,7 +4,7 @@ import numpy as np
 import tensorflow as tf
 from recording import case, main, run, started
 from tensorflow.python.framework import function
-from tensorflow.python.ops import gen_dataset_ops, gen_resource_variable_ops
+from tensorflow.python.ops import gen_dataset_ops, gen_list_ops, gen_resource_variable_ops
 
 
 def attempt(session, fetches, feeds):
@@ -83,6 +83,8 @@ def static_shapes_behind_handles():
 
     tf.cond(p, branch, lambda: 2.0)
     tf.while_loop(lambda i: i < 2, body, [0])
+    unknown = tf.placeholder(tf.variant, [])
+    found["list"] = gen_list_ops.tensor_list_element_shape(unknown, tf.int32)
     return {name: str(shape.shape) for name, shape in found.items()}
 
 

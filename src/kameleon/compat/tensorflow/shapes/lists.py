@@ -46,8 +46,7 @@ def _gather(operation: Operation, given: list[Shape]) -> Shape:
 
 @shape_of("TensorListElementShape")
 def _element_shape(operation: Operation, given: list[Shape]) -> Shape:
-    found = shape_behind(operation)
-    return None if found is None else (rank_of(found),)
+    return (rank_of(shape_behind(operation)),)
 
 
 @shape_of("TensorListConcat TensorListConcatV2")
