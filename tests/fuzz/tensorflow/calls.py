@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import prod
+from typing import Any
 
 from .draft import FLOATS, INTS, NUMBERS, Dim, Draft, T
 
-ANY = (*NUMBERS, "bool", "uint8", "complex64", "string")
+KINDS = (*NUMBERS, "bool")
+ANY = (*KINDS, "uint8", "complex64", "string")
 OF_FLOATS = """
 tanh sin sigmoid square abs negative exp(tf.tanh({})) log(tf.abs({})+0.5) rsqrt(tf.square({})+0.5)
 sqrt(tf.abs({})+0.1) erf atan floor ceil sign nn.relu nn.elu nn.selu nn.softplus nn.softsign
@@ -15,14 +18,16 @@ stop_gradient identity reciprocal(tf.abs({})+0.3) check_numerics({},'m') round z
 cos log1p(tf.square({})) math.rint digamma(tf.abs({})+1.0) clip_by_norm({},1.5) nn.softmax
 nn.log_softmax math.l2_normalize({},-1) math.xlogy({},tf.abs({})+0.5) tan(tf.sin({}))
 custom_gradient(lambda_z:(tf.sin(z)*2.0,lambda_g:g*tf.cos(z)))({})
-py_func(lambda_z:np.tanh(z),[{}],{}.dtype) math.cumulative_logsumexp({},-1) where(tf.is_nan({}),{},{}*0.5)
+py_func(lambda_z:np.tanh(z),[{}],{}.dtype) math.cumulative_logsumexp({},-1)
+where(tf.is_nan({}),{},{}*0.5)
 """.split()
 OF_NUMBERS = """
 add({},{}) subtract({},{}) multiply({},{}) maximum({},{}) minimum({},{}) squared_difference({},{})
 """.split()
 OF_TWO_FLOATS = """
-div_no_nan({},tf.floor({})) divide({},tf.abs({})+0.5) atan2({},tf.abs({})+0.2) mod({},tf.abs({})+0.7)
-pow(tf.abs({})+0.2,tf.tanh({})) math.xdivy({},tf.square({})+1.0) floordiv({},tf.abs({})+0.9)
+div_no_nan({},tf.floor({})) divide({},tf.abs({})+0.5) atan2({},tf.abs({})+0.2)
+mod({},tf.abs({})+0.7) pow(tf.abs({})+0.2,tf.tanh({})) math.xdivy({},tf.square({})+1.0)
+floordiv({},tf.abs({})+0.9)
 """.split()
 OF_TWO_INTS = """
 floordiv({},tf.abs({})%5+1) mod({},tf.abs({})%5+1) bitwise.bitwise_xor({},{}) truncatediv({},{}%3-5)
@@ -30,9 +35,84 @@ bitwise.left_shift({},tf.abs({})%3) bitwise.bitwise_and({},{}) truncatemod({},{}
 """.split()
 COMPARING = "less greater less_equal greater_equal equal not_equal".split()
 REDUCING = "sum mean max min prod logsumexp std variance".split()
-LAST_AXIS = "nn.softmax log_softmax l2_normalize".split()
-EINSUMS = ("ab,bc->ac", "ab,ab->a", "ab,cb->ac", "ab,b->ba", "a,b->ab", "ab,bc->c", "abc,cd->abd",
-           "abc,abc->b", "abc,adc->abd", "ab,ab->ab")  # fmt: skip
+OF_COMPLEX = """
+real({}) imag({}) abs({}) angle({}*0.5) real({}*tf.conj({}+1.0)) imag(tf.fft({}))
+abs(tf.exp({}*0.1))
+""".split()
+EINSUMS = """
+ab,bc->ac ab,ab->a ab,cb->ac ab,b->ba a,b->ab ab,bc->c abc,cd->abd abc,abc->b abc,adc->abd ab,ab->ab
+""".split()
+# Of one tensor: of which types, with how many axes, and what more is asked of it; expressions, one
+# of which is drawn; type and sizes of what they give. `{n}` is the name, `{s}` a seed, `{d}` the
+# type, `{k}` the first size, `{r}` 1 or 2, `{a}` the last axis.
+Rule = Callable[[Draft, T], Any]
+ROWS: list[tuple[tuple[str, ...], int, int, Callable[[T], bool], str, str, Rule]] = [
+    (("bool",), 0, 4, bool, "tf.logical_not({n})", "", lambda d, x: x.dims),
+    (INTS, 0, 4, bool, "tf.cast(tf.abs({n}) % 200, tf.uint8)", "uint8", lambda d, x: x.dims),
+    (("uint8",), 0, 4, bool, "{n} + {n}|{n} // 7|tf.bitwise.invert({n})", "", lambda d, x: x.dims),
+    (INTS, 0, 2, bool, "tf.as_string({n})", "string", lambda d, x: x.dims),
+    (("string",), 0, 2, bool, "tf.substr({n}, 0, 1)|tf.string_join([{n}, {n}], '+')", "",
+     lambda d, x: x.dims),
+    (("string",), 0, 2, bool, "tf.strings.length({n})", "int32", lambda d, x: x.dims),
+    (("string",), 0, 2, bool, "tf.string_to_hash_bucket_fast({n}, 9)", "int64",
+     lambda d, x: x.dims),
+    (("string",), 0, 2, bool, "tf.equal({n}, '1')", "bool", lambda d, x: x.dims),
+    (NUMBERS, 1, 3, bool, "tf.sort({n})|tf.sort({n}, direction='DESCENDING')|tf.reverse({n}, [{a}])"
+     "|tf.roll({n}, {r}, {a})|tf.cumsum({n}, {a}, exclusive=True)|tf.cumprod({n}, 0, reverse=True)"
+     "|tf.gather({n}, tf.range(tf.shape({n})[0])[::-1])|tf.broadcast_to({n}[:1], tf.shape({n}))"
+     "|tf.tensor_scatter_add({n}, [[0]], {n}[:1])|tf.tensor_scatter_update({n}, [[0]], {n}[:1])",
+     "", lambda d, x: x.dims),
+    (NUMBERS, 2, 2, bool, "tf.batch_gather({n}, tf.argsort({n}))|tf.matrix_band_part({n}, 0, -1)"
+     "|tf.matrix_set_diag({n}, tf.matrix_diag_part({n}) * 2)", "", lambda d, x: x.dims),
+    (KINDS, 1, 3, lambda x: is_fixed(x.dims[0]), "tf.gather({n}, v(({r},), 'int64', {s}, {k}))"
+     "|tf.gather_nd({n}, v(({r}, 1), 'int32', {s}, {k}))", "", lambda d, x: (d.rows, *x.dims[1:])),
+    (NUMBERS, 1, 3, lambda x: is_fixed(x.dims[0]),
+     "tf.scatter_nd(v(({k}, 1), 'int32', {s}, 3), {n}, tf.concat([[3], tf.shape({n})[1:]], 0))"
+     "|tf.unsorted_segment_sum({n}, v(({k},), 'int32', {s}, 3), 3)"
+     "|tf.unsorted_segment_max({n}, v(({k},), 'int32', {s}, 3), 3)", "",
+     lambda d, x: (3, *x.dims[1:])),
+    (NUMBERS, 1, 3, lambda x: is_fixed(x.dims[0]),
+     "tf.segment_sum({n}, np.sort(v(({k},), 'int32', {s}, 3)))"
+     "|tf.segment_mean({n}, np.sort(v(({k},), 'int32', {s}, 3)))"
+     "|tf.segment_max({n}, np.sort(v(({k},), 'int32', {s}, 3)))", "",
+     lambda d, x: (d.size(), *x.dims[1:])),
+    (ANY, 1, 4, bool, "tf.reshape({n}, [-1])", "", lambda d, x: [total(d, x.dims)]),
+    (ANY, 2, 4, bool, "tf.reshape({n}, tf.concat([tf.shape({n})[:1], [-1]], 0))", "",
+     lambda d, x: [x.dims[0], total(d, x.dims[1:])]),
+    (ANY, 0, 3, bool, "tf.expand_dims({n}, 0)|{n}[tf.newaxis]", "", lambda d, x: (1, *x.dims)),
+    (ANY, 1, 4, lambda x: x.dims[0] == 1, "tf.squeeze({n}, [0])", "", lambda d, x: x.dims[1:]),
+    (ANY, 1, 1, bool, "tf.tile({n}, [2])|tf.concat([{n}, {n}], 0)", "",
+     lambda d, x: [2 * x.dims[0] if isinstance(x.dims[0], int) else d.size()]),
+    (NUMBERS, 1, 1, bool, "tf.pad({n}, [[1, 0]])|tf.pad({n}, [[1, 0]], 'SYMMETRIC')", "",
+     lambda d, x: [x.dims[0] + 1 if isinstance(x.dims[0], int) else d.size()]),
+    (NUMBERS, 1, 2, bool, "tf.dynamic_stitch([tf.range(tf.shape({n})[0]) * 2, "
+     "tf.range(tf.shape({n})[0]) * 2 + 1], [{n}, {n} * 2])", "",
+     lambda d, x: (x.dims[0] * 2 if isinstance(x.dims[0], int) else d.size(), *x.dims[1:])),
+    (INTS, 0, 2, bool, "tf.one_hot({n}, 3, 1.5, -0.5)", "float32", lambda d, x: (*x.dims, 3)),
+    (INTS, 1, 1, bool, "tf.sequence_mask({n}, 4)", "bool", lambda d, x: (*x.dims, 4)),
+    (NUMBERS, 1, 4, bool, "tf.argmax({n}, 0)|tf.argmin({n}, 0)", "int64",
+     lambda d, x: x.dims[1:]),
+    (NUMBERS, 1, 4, bool, "tf.argmax({n}, -1, output_type=tf.int32)", "int32",
+     lambda d, x: x.dims[:-1]),
+    (KINDS, 0, 4, bool, "tf.shape({n})", "int32", lambda d, x: [x.rank]),
+    (KINDS, 0, 4, bool, "tf.size({n}, out_type=tf.int64)", "int64", lambda d, x: []),
+    (KINDS, 1, 4, bool, "tf.range(tf.shape({n})[0])", "int32", lambda d, x: x.dims[:1]),
+    (KINDS, 0, 4, bool, "tf.fill(tf.shape({n}), small({n}, 'float32'))", "float32",
+     lambda d, x: x.dims),
+    (KINDS, 1, 4, bool, "tf.boolean_mask({n}, tf.equal({n}, {n}[:1]))", "",
+     lambda d, x: [d.size()]),
+    (KINDS, 0, 3, bool, "tf.where(tf.equal({n}, {n}))", "int64", lambda d, x: (d.size(), x.rank)),
+    (FLOATS, 2, 2, lambda x: is_fixed(x.dims[1]),
+     "tf.nn.softmax_cross_entropy_with_logits_v2(tf.nn.softmax({n} * 2), {n})"
+     "|tf.nn.sparse_softmax_cross_entropy_with_logits(None, tf.argmin({n}, 1), {n})", "",
+     lambda d, x: x.dims[:1]),
+    (FLOATS, 0, 4, bool, "tf.nn.sigmoid_cross_entropy_with_logits(None, tf.sigmoid(-{n}), {n})", "",
+     lambda d, x: x.dims),
+    (FLOATS, 0, 4, bool, "tf.nn.l2_loss({n})|tf.losses.huber_loss({n}, tf.sin({n}))", "",
+     lambda d, x: []),
+    (FLOATS, 2, 3, bool, "tf.matmul({n}, {n}, transpose_b=True)", "",
+     lambda d, x: (*x.dims[:-1], x.dims[-2])),
+]  # fmt: skip
 
 
 def is_fixed(size: Dim) -> bool:
@@ -56,10 +136,8 @@ def broadcast(a: T, b: T) -> tuple[Dim, ...] | None:
 def text_of(function: str, *names: str) -> str:
     """A call; of what is a name alone, too."""
     call = function if "{}" in function else f"{function}({', '.join(['{}'] * len(names))})"
-    count = call.count("{}")
-    return "tf." + call.replace("_z:", " z:").replace("_g:", " g:").format(
-        *(names[min(at, len(names) - 1)] for at in range(count))
-    )
+    filled = (names[min(at, len(names) - 1)] for at in range(call.count("{}")))
+    return "tf." + call.replace("_z:", " z:").replace("_g:", " g:").format(*filled)
 
 
 def total(d: Draft, dims: tuple[Dim, ...]) -> Dim:
@@ -69,273 +147,153 @@ def total(d: Draft, dims: tuple[Dim, ...]) -> Dim:
     return known if not open_ else open_[0] if known == len(open_) == 1 else d.size()
 
 
+def by_row(d: Draft) -> None:
+    dtypes, low, high, fits, texts, dtype, dims = d.choice(ROWS)
+    x = d.pick(dtypes, low, high, fits)
+    if low <= x.rank <= high and fits(x):
+        d.rows = d.int(1, 2)
+        text = d.choice(texts.split("|")).format(
+            n=x.name, s=d.seed, d=x.dtype, r=d.rows, a=x.rank - 1, k=x.dims[0] if x.dims else 0
+        )
+        d.add(text, dtype or x.dtype, dims(d, x))
+
+
 def of_one(d: Draft) -> None:
-    x, f = d.pick(), d.choice(OF_FLOATS)
-    if "softmax" in f or "normal" in f or "cumul" in f:
-        x = d.pick(low=1)
+    f = d.choice(OF_FLOATS)
+    x = d.pick(low=int(any(part in f for part in ("softmax", "normal", "cumul"))))
     d.add(text_of(f, x.name), x.dtype, x.dims)
 
 
 def of_two(d: Draft) -> None:
-    a = d.pick(NUMBERS)
+    a = d.pick((*NUMBERS, "bool"))
     b = d.pick([a.dtype], test=lambda b: broadcast(a, b) is not None)
     dims = broadcast(a, b)
     if dims is None:
         return
-    own = OF_TWO_FLOATS if a.dtype in FLOATS else OF_TWO_INTS
     names = (a.name, b.name) if d.flag() else (b.name, a.name)
-    if d.flag(0.3):
+    if a.dtype == "bool":
+        d.add(f"tf.logical_{d.choice(['and', 'or', 'xor'])}({', '.join(names)})", "bool", dims)
+    elif d.flag(0.3):
         d.add(text_of(d.choice(COMPARING), *names), "bool", dims)
     else:
+        own = OF_TWO_FLOATS if a.dtype in FLOATS else OF_TWO_INTS
         d.add(text_of(d.choice(OF_NUMBERS + own), *names), a.dtype, dims)
 
 
-def logic(d: Draft) -> None:
-    a = d.pick(["bool"])
-    b = d.pick(["bool"], test=lambda b: broadcast(a, b) is not None)
-    dims = broadcast(a, b)
-    if dims is None or d.flag(0.2):
-        d.add(f"tf.logical_not({a.name})", "bool", a.dims)
-    else:
-        d.add(f"tf.logical_{d.choice(['and', 'or', 'xor'])}({a.name}, {b.name})", "bool", dims)
-
-
 def cast(d: Draft) -> None:
-    x = d.pick((*NUMBERS, "bool", "uint8"))
-    to = d.choice([k for k in (*NUMBERS, "bool") if k != x.dtype])
+    x = d.pick((*KINDS, "uint8"))
+    to = d.choice([k for k in KINDS if k != x.dtype])
     d.add(f"tf.cast({x.name}, tf.{to})", to, x.dims)
-
-
-def of_bytes(d: Draft) -> None:
-    x = d.pick(INTS)
-    y = d.add(f"tf.cast(tf.abs({x.name}) % 200, tf.uint8)", "uint8", x.dims)
-    d.add(d.choice(["{0} + {0}", "{0} // 7", "tf.bitwise.invert({0})"])
-          .format(y.name), "uint8", x.dims)  # fmt: skip
 
 
 def complexes(d: Draft) -> None:
     x = d.pick(["float32"], 1)
     y = d.add(f"tf.complex({x.name}, tf.sin({x.name}))", "complex64", x.dims)
-    f = d.choice("real({0}) imag({0}) abs({0}) angle({0}*0.5) real({0}*tf.conj({0}+1.0)) "
-                 "imag(tf.fft({0})) abs(tf.exp({0}*0.1))".split())  # fmt: skip
-    d.add("tf." + f.format(y.name), "float32", x.dims)
-
-
-def texts(d: Draft) -> None:
-    x = d.pick(INTS, 0, 2)
-    y = d.add(f"tf.as_string({x.name})", "string", x.dims)
-    z = d.pick(["string"], test=lambda z: z.dims == y.dims or not z.dims)
-    if broadcast(y, z) is not None and 0 in (y.rank, z.rank):
-        y = d.add(f"tf.string_join([{y.name}, {z.name}], '+')", "string", broadcast(y, z))
-    f, dtype = d.choice([("strings.length({})", "int32"), ("equal({}, '1')", "bool"),
-                         ("string_to_hash_bucket_fast({}, 9)", "int64"),
-                         ("substr({}, 0, 1)", "string")])  # fmt: skip
-    d.add("tf." + f.format(y.name), dtype, y.dims)
-
-
-def axis_of(d: Draft, x: T) -> int:
-    """An axis, counted from either end."""
-    return d.int(-x.rank, x.rank - 1)
+    d.add(text_of(d.choice(OF_COMPLEX), y.name), "float32", x.dims)
 
 
 def reduce(d: Draft) -> None:
-    x = d.pick((*NUMBERS, "bool"), 1)
+    x = d.pick(KINDS, 1)
     axes = sorted(d.random.sample(range(x.rank), d.int(0, x.rank))) if d.flag(0.8) else None
     kinds = ["any", "all"] if x.dtype == "bool" else REDUCING[: 8 if x.dtype in FLOATS else 5]
     kind, keep = d.choice(kinds), d.flag(0.3)
     gone = range(x.rank) if axes is None else axes
-    dims = [1 if at in gone else size for at, size in enumerate(x.dims) if keep or at not in gone]
+    dims = [1 if at in gone else n for at, n in enumerate(x.dims) if keep or at not in gone]
     module = "math." if kind in ("std", "variance") else ""
     d.add(f"tf.{module}reduce_{kind}({x.name}, {axes}, keepdims={keep})", x.dtype, dims)
 
 
-def cumulate(d: Draft) -> None:
-    x = d.pick(NUMBERS, 1)
-    text = f"({x.name}, {axis_of(d, x)}, exclusive={d.flag()}, reverse={d.flag()})"
-    d.add(f"tf.{d.choice(['cumsum', 'cumprod'])}{text}", x.dtype, x.dims)
-
-
-def products(d: Draft) -> None:
-    a = d.pick(FLOATS, 2, 3)
-    other = d.choice([1, 2, 3])
-    b = d.pick([a.dtype], 2, 2, lambda b: b.dims[0] == a.dims[-1])
-    if b.dims[0] != a.dims[-1]:
-        if not isinstance(a.dims[-1], int):
-            d.add(f"tf.matmul({a.name}, {a.name}, transpose_b=True)", a.dtype,
-                  (*a.dims[:-1], a.dims[-2]))  # fmt: skip
-            return
-        b = d.made(a.dtype, (a.dims[-1], other))
-    call = "tf.matmul" if a.rank == 2 else "tf.tensordot"
-    d.add(f"{call}({a.name}, {b.name}{'' if a.rank == 2 else ', 1'})", a.dtype,
-          (*a.dims[:-1], b.dims[1]))  # fmt: skip
+def product(d: Draft) -> None:
+    a = d.pick(FLOATS, 2, 3, lambda a: is_fixed(a.dims[-1]))
+    size = a.dims[-1]
+    b = d.pick([a.dtype], 2, 2, lambda b: b.dims[0] == size)
+    b = b if b.dims[0] == size else d.made(a.dtype, (size, d.int(1, 3)))
+    call = f"matmul({a.name}, {b.name})" if a.rank == 2 else f"tensordot({a.name}, {b.name}, 1)"
+    if is_fixed(size):
+        d.add(f"tf.{call}", a.dtype, (*a.dims[:-1], b.dims[1]))
 
 
 def einsum(d: Draft) -> None:
     rule = d.choice(EINSUMS)
-    (one, two), result = (left := rule.partition("->"))[0].split(","), left[2]
+    one, two, result = rule.replace("->", ",").split(",")
     a = d.pick(FLOATS, len(one), len(one))
     sizes: dict[str, Dim] = dict(zip(one, a.dims, strict=True))
-    b = d.pick([a.dtype], len(two), len(two),
-               lambda b: all(sizes.get(k, s) == s for k, s in zip(two, b.dims, strict=True)))  # fmt: skip
-    if any(sizes.get(k, s) != s for k, s in zip(two, b.dims, strict=True)):
-        return
-    sizes |= dict(zip(two, b.dims, strict=True))
-    d.add(f"tf.einsum('{rule}', {a.name}, {b.name})", a.dtype, [sizes[k] for k in result])
 
+    def fits(b: T) -> bool:
+        return all(sizes.get(k, n) == n for k, n in zip(two, b.dims, strict=True))
 
-def index(d: Draft) -> None:
-    """gather and its like, by numbers that fit."""
-    x = d.pick((*NUMBERS, "bool"), 1, 3)
-    size, kind = x.dims[0], d.int(0, 4)
-    rows = d.int(1, 4)
-    if kind == 4 and x.rank == 2:
-        d.add(f"tf.batch_gather({x.name}, tf.argsort({x.name}))" if x.dtype in NUMBERS else
-              f"tf.reverse({x.name}, [0])", x.dtype, x.dims)  # fmt: skip
-    elif not is_fixed(size):
-        d.add(f"tf.gather({x.name}, tf.range(tf.shape({x.name})[0])[::-1])", x.dtype, x.dims)
-    elif kind == 0:
-        d.add(f"tf.gather({x.name}, v(({rows},), 'int64', {d.seed}, {size}))", x.dtype,
-              (rows, *x.dims[1:]))  # fmt: skip
-    elif kind == 1:
-        d.add(f"tf.gather_nd({x.name}, v(({rows}, 1), 'int32', {d.seed}, {size}))", x.dtype,
-              (rows, *x.dims[1:]))  # fmt: skip
-    elif kind == 2:
-        y = d.pick(INTS, 0, 2)
-        d.add(f"tf.gather({x.name}, tf.abs({y.name}) % {size})", x.dtype, (*y.dims, *x.dims[1:]))
-    elif x.dtype != "bool":
-        f = d.choice(["tensor_scatter_add", "tensor_scatter_update", "tensor_scatter_sub"])
-        d.add(f"tf.{f}({x.name}, [[{d.int(0, size - 1)}]], {x.name}[:1])", x.dtype, x.dims)
-
-
-def scatter(d: Draft) -> None:
-    x, size = d.pick(NUMBERS, 1, 3), d.int(2, 4)
-    if is_fixed(x.dims[0]):
-        place = f"v(({x.dims[0]}, 1), 'int32', {d.seed}, {size})"
-        dims = (size, *x.dims[1:])
-        if all(isinstance(n, int) for n in dims):
-            d.add(f"tf.scatter_nd({place}, {x.name}, {list(dims)})", x.dtype, dims)
-        ids = place.replace(", 1)", ",)", 1)
-        kind = d.choice(["sum", "mean", "max", "min", "prod"])
-        if d.flag():
-            ids = f"np.sort({ids})"
-            d.add(f"tf.segment_{kind}({x.name}, {ids})", x.dtype, (d.size(), *x.dims[1:]))
-        else:
-            kind = "sum" if x.dtype in INTS else kind
-            d.add(f"tf.unsorted_segment_{kind}({x.name}, {ids}, {size})", x.dtype, dims)
+    b = d.pick([a.dtype], len(two), len(two), fits)
+    if fits(b):
+        sizes |= dict(zip(two, b.dims, strict=True))
+        d.add(f"tf.einsum('{rule}', {a.name}, {b.name})", a.dtype, [sizes[k] for k in result])
 
 
 def strided(d: Draft) -> None:
     x = d.pick(ANY, 1)
     parts, dims = list[str](), list[Dim]()
     for at, size in enumerate(x.dims):
-        if d.flag(0.15):
-            parts.append(d.choice(["None", "tf.newaxis"]))
-            dims.append(1)
-        if "..." not in parts and d.flag(0.15):
+        low, high, step = (d.choice(["", "", *map(str, range(-2, 3))]) for _ in range(3))
+        part = slice(*(int(p) if p not in ("", "0") else None for p in (low, high, step)))
+        kind = d.int(0, 9)
+        if kind == 0:
+            parts += ["None", ":"]
+            dims += [1, size]
+        elif kind == 1 and "..." not in parts:
             parts.append("...")
             dims += x.dims[at:]
             break
-        low, high, step = (d.choice(["", "", *map(str, range(-2, 3))]) for _ in range(3))
-        step = "-1" if step == "0" else step
-        if is_fixed(size) and d.flag(0.25):
-            parts.append(str(d.int(-size, size - 1)))
-        elif d.flag(0.3):
-            parts.append(":")
-            dims.append(size)
+        elif kind < 4 and is_fixed(size):
+            parts.append(str(d.int(-size, size - 1)))  # type: ignore[operator]
         else:
-            parts.append(f"{low}:{high}:{step}")
-            part = slice(*(int(p) if p else None for p in (low, high, step)))
-            left = len(range(*part.indices(size))) if isinstance(size, int) else d.size()
-            dims.append(left)
+            parts.append(":".join("" if p is None else str(p) for p in
+                                  (part.start, part.stop, part.step)))  # fmt: skip
+            fixed = isinstance(size, int)
+            dims.append(len(range(*part.indices(size))) if fixed else d.size())  # type: ignore
     if 0 not in dims or d.flag(0.1):
         d.add(f"{x.name}[{', '.join(parts)}]", x.dtype, dims)
 
 
 def join(d: Draft) -> None:
-    x = d.pick((*NUMBERS, "bool", "string"))
+    x = d.pick((*KINDS, "string"))
     y = d.pick([x.dtype], x.rank, x.rank, lambda y: y.dims == x.dims)
-    if y.dims != x.dims:
-        y = x
-    if not x.rank or d.flag(0.4):
-        axis = d.int(0, x.rank)
-        d.add(f"tf.stack([{x.name}, {y.name}], {axis})", x.dtype,
-              (*x.dims[:axis], 2, *x.dims[axis:]))  # fmt: skip
+    pair, axis = f"[{x.name}, {y.name if y.dims == x.dims else x.name}]", d.int(0, x.rank)
+    if axis == x.rank or d.flag(0.3):
+        d.add(f"tf.stack({pair}, {axis})", x.dtype, (*x.dims[:axis], 2, *x.dims[axis:]))
         return
-    axis = axis_of(d, x)
-    dims = list(x.dims)
-    dims[axis] = 2 * dims[axis] if isinstance(dims[axis], int) else d.size()
-    d.add(f"tf.concat([{x.name}, {y.name}], {axis})", x.dtype, dims)
+    size = x.dims[axis]
+    size = 2 * size if isinstance(size, int) else d.size()
+    d.add(f"tf.concat({pair}, {axis})", x.dtype, (*x.dims[:axis], size, *x.dims[axis + 1 :]))
 
 
 def split(d: Draft) -> None:
-    x = d.pick((*NUMBERS, "bool"), 1)
+    x = d.pick(KINDS, 1)
     axis = next((at for at, n in enumerate(x.dims) if isinstance(n, int) and n > 1), None)
     if axis is None:
         return
     size = x.dims[axis]
     assert isinstance(size, int)
-    first = d.int(1, size - 1)
-    how = d.int(0, 2)
-    sizes = (first, size - first)
-    dims = [(*x.dims[:axis], n, *x.dims[axis + 1 :]) for n in sizes]
-    if how == 0 and size == 2:
-        d.results(f"tf.unstack({x.name}, axis={axis})",
-                  [(x.dtype, (*x.dims[:axis], *x.dims[axis + 1 :]))] * 2)  # fmt: skip
-    elif how == 1 and size % 2 == 0:
-        half = (*x.dims[:axis], size // 2, *x.dims[axis + 1 :])
-        d.results(f"tf.split({x.name}, 2, {axis})", [(x.dtype, half)] * 2)
+    first, lead, rest = d.int(1, size - 1), x.dims[:axis], x.dims[axis + 1 :]
+    if size == 2 and d.flag():
+        d.results(f"tf.unstack({x.name}, axis={axis})", [(x.dtype, (*lead, *rest))] * 2)
     else:
-        d.results(f"tf.split({x.name}, {list(sizes)}, {axis})", [(x.dtype, n) for n in dims])
+        sizes = [first, size - first]
+        kinds = [(x.dtype, (*lead, n, *rest)) for n in sizes]
+        d.results(f"tf.split({x.name}, {sizes}, {axis})", kinds)
 
 
-def move(d: Draft) -> None:
-    """What changes the shape alone."""
+def transpose(d: Draft) -> None:
     x = d.pick(ANY, 1)
-    kind, axis = d.int(0, 8), d.int(0, x.rank - 1)
-    lead, rest = x.dims[:axis], x.dims[axis + 1 :]
-    if kind == 0:
-        perm = d.random.sample(range(x.rank), x.rank)
-        d.add(f"tf.transpose({x.name}, {perm})", x.dtype, [x.dims[at] for at in perm])
-    elif kind == 1:
-        d.add(f"tf.reshape({x.name}, [-1])", x.dtype, [total(d, x.dims)])
-    elif kind == 2 and x.rank > 1:
-        tail = f"tf.concat([tf.shape({x.name})[:1], [-1]], 0)"
-        d.add(f"tf.reshape({x.name}, {tail})", x.dtype, [x.dims[0], total(d, x.dims[1:])])
-    elif kind == 3:
-        d.add(f"tf.expand_dims({x.name}, {axis})", x.dtype, (*lead, 1, *x.dims[axis:]))
-    elif kind == 4 and x.dims[axis] == 1:
-        d.add(f"tf.squeeze({x.name}, [{axis}])", x.dtype, (*lead, *rest))
-    elif kind == 5:
-        many = [2 if at == axis else 1 for at in range(x.rank)]
-        size = x.dims[axis] * 2 if isinstance(x.dims[axis], int) else d.size()
-        d.add(f"tf.tile({x.name}, {many})", x.dtype, (*lead, size, *rest))
-    elif kind == 6 and x.dtype in NUMBERS:
-        margins = [[d.int(0, 1) if n in (1, 2) or not isinstance(n, int) else 1, 0] for n in x.dims]
-        mode = d.choice(["CONSTANT", "CONSTANT", "SYMMETRIC"])
-        dims = [n if not a else n + a if isinstance(n, int) else d.size()
-                for n, (a, _) in zip(x.dims, margins, strict=True)]  # fmt: skip
-        d.add(f"tf.pad({x.name}, {margins}, '{mode}')", x.dtype, dims)
-    elif kind == 7:
-        f = d.choice([f"reverse({x.name}, [{axis}])", f"roll({x.name}, {d.int(-2, 3)}, {axis})"])
-        d.add(f"tf.{f}", x.dtype, x.dims)
-    elif x.rank == 2 and x.dtype in NUMBERS:
-        f = d.choice(["matrix_band_part({}, 0, -1)", "linalg.adjoint(tf.transpose({}))",
-                      "matrix_set_diag({0}, tf.matrix_diag_part({0}) * 2)"])  # fmt: skip
-        d.add("tf." + f.format(x.name, x.name), x.dtype, x.dims)
+    perm = d.random.sample(range(x.rank), x.rank)
+    d.add(f"tf.transpose({x.name}, {perm})", x.dtype, [x.dims[at] for at in perm])
 
 
 def choose(d: Draft) -> None:
-    x = d.pick((*NUMBERS, "bool"))
+    x = d.pick(KINDS)
     y = d.pick([x.dtype], test=lambda y: y.dims == x.dims)
     y = y if y.dims == x.dims else x
     p = d.pick(["bool"], test=lambda p: p.dims == x.dims)
     p = p if p.dims == x.dims else d.add(f"tf.equal({x.name}, {y.name})", "bool", x.dims)
-    kind = d.int(0, 3)
-    if kind == 0:
-        d.add(f"tf.where({p.name})", "int64", (d.size(), x.rank))
-    elif kind == 1 and x.rank:
-        d.add(f"tf.boolean_mask({x.name}, {p.name})", x.dtype, [d.size()])
-    elif kind == 2 and x.rank and x.dtype != "bool":
+    if x.rank and d.flag(0.2):
         d.results(f"tf.dynamic_partition({x.name}, tf.cast({p.name}, tf.int32), 2)",
                   [(x.dtype, [d.size()])] * 2)  # fmt: skip
     else:
@@ -343,101 +301,43 @@ def choose(d: Draft) -> None:
         d.add(f"{f}({p.name}, {x.name}, {y.name})", x.dtype, x.dims)
 
 
-def stitch(d: Draft) -> None:
-    x = d.pick(NUMBERS, 1, 2)
-    low = f"tf.range(tf.shape({x.name})[0])"
-    dims = (x.dims[0] * 2 if isinstance(x.dims[0], int) else d.size(), *x.dims[1:])
-    d.add(f"tf.dynamic_stitch([{low} * 2, {low} * 2 + 1], [{x.name}, {x.name} * 2])", x.dtype, dims)
-
-
-def order(d: Draft) -> None:
+def several(d: Draft) -> None:
+    """What gives several tensors."""
     x = d.pick(NUMBERS, 1, 3)
-    last, kind = x.dims[-1], d.int(0, 5)
-    if kind == 0 and is_fixed(last):
-        k = d.int(1, last)
+    if is_fixed(x.dims[-1]) and d.flag(0.7):
+        k = d.int(1, int(x.dims[-1]))
         dims = (*x.dims[:-1], k)
         d.results(f"tf.nn.top_k({x.name}, {k})", [(x.dtype, dims), ("int32", dims)])
-    elif kind == 1 and x.rank == 1:
-        count = d.size()
-        d.results(f"tf.unique({x.name})", [(x.dtype, [count]), ("int32", x.dims)])
-    elif kind == 2:
-        d.add(f"tf.sort({x.name}, direction='{d.choice(['ASCENDING', 'DESCENDING'])}')", x.dtype, x.dims)
-    elif kind == 3 and x.dtype in INTS:
-        depth = d.int(1, 4)
-        axis = d.choice([-1, 0])
-        dims = (*x.dims, depth) if axis else (depth, *x.dims)
-        d.add(f"tf.one_hot({x.name}, {depth}, 1.5, -0.5, axis={axis})", "float32", dims)
-    elif kind == 4 and x.rank == 1 and x.dtype in INTS:
-        d.add(f"tf.sequence_mask({x.name}, 4)", "bool", (*x.dims, 4))
-    else:
-        axis, to = d.int(0, x.rank - 1), d.choice(INTS)
-        f = d.choice(["argmax", "argmin"])
-        d.add(f"tf.{f}({x.name}, {axis}, output_type=tf.{to})", to, (*x.dims[:axis], *x.dims[axis + 1 :]))
-
-
-def sizes(d: Draft) -> None:
-    x = d.pick((*NUMBERS, "bool"))
-    kind, to = d.int(0, 4), d.choice(INTS)
-    if kind == 0:
-        d.add(f"tf.shape({x.name}, out_type=tf.{to})", to, [x.rank])
-    elif kind == 1:
-        d.add(f"tf.size({x.name}, out_type=tf.{to})", to, [])
-    elif kind == 2 and x.rank:
-        d.add(f"tf.range(tf.shape({x.name})[0])", "int32", x.dims[:1])
-    elif kind == 3:
-        d.add(f"tf.fill(tf.shape({x.name}), {d.scalar(x, 'float32')})", "float32", x.dims)
-    elif x.rank and x.dtype in NUMBERS:
-        d.add(f"tf.broadcast_to({x.name}[:1], tf.shape({x.name}))", x.dtype, x.dims)
+    elif x.rank == 1:
+        d.results(f"tf.unique({x.name})", [(x.dtype, [d.size()]), ("int32", x.dims)])
 
 
 def networks(d: Draft) -> None:
     x = d.pick(FLOATS, 4, 4)
     n, h, w, c = x.dims
-    kind, valid = d.int(0, 5), d.flag()
-    padding = "VALID" if valid else "SAME"
     if not all(map(is_fixed, (h, w, c))) or min(h, w) < 2:  # type: ignore[type-var]
         return
-    s, k, o = d.int(1, 2), d.int(1, 2), d.int(1, 2)
-    out = [(a - k) // s + 1 if valid else -(-a // s) for a in (h, w)]  # type: ignore[operator]
-    if kind < 3:
-        f = d.choice(["avg_pool", "max_pool"])
-        d.add(f"tf.nn.{f}({x.name}, {k}, {s}, '{padding}')", x.dtype, (n, *out, c))
-    elif kind == 3:
-        w_ = d.made(x.dtype, (k, k, c, o))
-        d.add(f"tf.nn.conv2d({x.name}, {w_.name}, {s}, '{padding}')", x.dtype, (n, *out, o))
-    elif kind == 4:
-        w_ = d.made(x.dtype, (k, k, c, o))
-        d.add(f"tf.nn.depthwise_conv2d({x.name}, {w_.name}, [1, {s}, {s}, 1], '{padding}')", x.dtype,
-              (n, *out, c * o))  # type: ignore[operator]  # fmt: skip
-    elif x.dtype == "float32":
+    kind, s, k, o, padding = d.int(0, 4), d.int(1, 2), d.int(1, 2), 2, d.choice(["VALID", "SAME"])
+    assert isinstance(h, int) and isinstance(w, int) and isinstance(c, int)
+    out = [(a - k) // s + 1 if padding == "VALID" else -(-a // s) for a in (h, w)]
+    weights = d.made(x.dtype, (k, k, c, o)).name if kind < 2 else ""
+    if kind == 0:
+        text, last = f"conv2d({x.name}, {weights}, {s}, '{padding}')", o
+    elif kind == 1:
+        text = f"depthwise_conv2d({x.name}, {weights}, [1, {s}, {s}, 1], '{padding}')"
+        last = c * o
+    elif kind == 2 and x.dtype == "float32":
         a, b = d.made(x.dtype, (c,)), d.made(x.dtype, (c,))
         d.results(f"tf.nn.fused_batch_norm({x.name}, {a.name}, {b.name}, epsilon=0.1)",
                   [(x.dtype, x.dims), (x.dtype, (c,)), (x.dtype, (c,))])  # fmt: skip
-
-
-def losses(d: Draft) -> None:
-    x = d.pick(FLOATS, 2, 2)
-    if not isinstance(x.dims[1], int):
         return
-    name, kind = x.name, d.int(0, 5)
-    if kind == 0:
-        f, dims = f"nn.softmax_cross_entropy_with_logits_v2(tf.nn.softmax({name} * 2), {name})", x.dims[:1]
-    elif kind == 1:
-        f, dims = f"nn.sparse_softmax_cross_entropy_with_logits(None, tf.argmin({name}, 1), {name})", x.dims[:1]
-    elif kind == 2:
-        f, dims = f"nn.sigmoid_cross_entropy_with_logits(None, tf.sigmoid(-{name}), {name})", x.dims
-    elif kind == 3:
-        f, dims = f"nn.l2_loss({name})", ()
-    elif kind == 4:
-        f = f"nn.bias_add({name}, v(({x.dims[1]},), '{x.dtype}', {d.seed}))"
-        dims = x.dims
     else:
-        f, dims = f"losses.huber_loss({name}, tf.sin({name}))", ()
-    d.add(f"tf.{f}", x.dtype, dims)
+        text = f"{d.choice(['avg_pool', 'max_pool'])}({x.name}, {k}, {s}, '{padding}')"
+        last = c
+    d.add(f"tf.nn.{text}", x.dtype, (n, *out, last))
 
 
 CALLS = {
-    of_one: 6, of_two: 6, logic: 1, cast: 1.5, of_bytes: 0.4, complexes: 0.4, texts: 0.4, reduce: 4,
-    cumulate: 0.7, products: 2, einsum: 1, index: 2, scatter: 1, strided: 2, join: 2, split: 1, move: 3,
-    choose: 2, stitch: 0.5, order: 1.5, sizes: 1.5, networks: 1, losses: 1,
+    by_row: 14, of_one: 6, of_two: 7, cast: 1.5, complexes: 0.4, reduce: 4, product: 1.5, einsum: 1,
+    strided: 2, join: 2, split: 1, transpose: 1, choose: 1.5, several: 0.7, networks: 1,
 }  # fmt: skip

@@ -50,9 +50,9 @@ def usable(d: Draft) -> list[T]:
 def condition(d: Draft) -> str:
     """A bool that feeds decide, computed after all effects so far."""
     fed = {x.name for x in d.placeholders}
-    found = d.seen(lambda x: x.dtype in NUMBERS and not fed.isdisjoint({x.name, *d.of.get(x.name, ())}))
-    text = f"tf.reduce_mean(tf.cast({d.choice(found or d.placeholders).name}, tf.float64)) > 0.0123"
-    return d.after(text)
+    found = d.seen(lambda x: x.dtype in NUMBERS and not fed.isdisjoint(d.sources(x)))
+    x = d.choice(found or d.placeholders)
+    return d.after(f"tf.reduce_mean(tf.cast({x.name}, tf.float64)) > 0.0123")
 
 
 def choice(d: Draft) -> None:
@@ -176,8 +176,9 @@ def arrays(d: Draft) -> None:
     if not is_fixed(x.dims[0]):
         return
     size, name, rows = x.dims[0], d.name("a"), x.dims[1:]
-    d.line(f"{name} = tf.TensorArray(tf.{x.dtype}, {size}, clear_after_read=False, dynamic_size=True)"
-           f".{d.choice(['unstack(', f'scatter({list(range(size))[::-1]}, '])}{x.name})")  # fmt: skip
+    filled = d.choice(["unstack(", f"scatter({list(range(size))[::-1]}, "])
+    options = f"{size}, clear_after_read=False, dynamic_size=True"
+    d.line(f"{name} = tf.TensorArray(tf.{x.dtype}, {options}).{filled}{x.name})")
     if d.flag():
         d.line(f"{name} = {name}.write({size}, {name}.read({d.int(0, size - 1)}) * 2)")
         size += 1
@@ -191,9 +192,8 @@ def arrays(d: Draft) -> None:
 def gradient(d: Draft) -> None:
     """tf.gradients; of gradients, too."""
     y = d.pick(FLOATS)
-    sources = [x for x in d.seen(lambda x: x.dtype in FLOATS) if x.name in d.of.get(y.name, ())]
-    state = [x for x in usable(d) if x.dtype in FLOATS and x.name in d.of.get(y.name, ())]
-    sources += [] if d.is_pure else state
+    around = d.seen() if d.is_pure else [*d.seen(), *usable(d)]
+    sources = [x for x in around if x.dtype in FLOATS and x != y and x.name in d.sources(y)]
     if sources:
         xs = d.random.sample(sources, min(len(sources), d.int(1, 2)))
         names = ", ".join(x.name for x in xs)
@@ -253,18 +253,18 @@ def train(d: Draft) -> None:
     """A step of an optimizer."""
     if not effects(d):
         return
-    losses = [
-        (y, names)
-        for y in d.seen(lambda y: y.dtype in FLOATS and not {y.name, *d.of.get(y.name, ())} & d.loops)
-        if (names := [x.name for x in usable(d) if x.dtype in FLOATS and x.name in d.of.get(y.name, ())])
-    ]
+    weights = [x for x in usable(d) if x.dtype in FLOATS]
+    # What comes of a loop is left out: its gradient would have to come after the loop itself.
+    losses = d.seen(lambda y: y.dtype in FLOATS and not d.sources(y) & d.loops)
+    losses = [y for y in losses if any(x.name in d.sources(y) for x in weights)]
     if losses:
-        y, names = d.choice(losses[-8:])
+        y = d.choice(losses[-8:])
+        names = ", ".join(x.name for x in weights if x.name in d.sources(y))
         name = d.name("e")
         kind, _, rest = d.choice(OPTIMIZERS).partition("(")
         made = f"tf.train.{kind}Optimizer({rest}"
         loss = f"tf.reduce_mean(tf.square({y.name}))"
-        d.line(f"{name} = {d.after(f'{made}.minimize({loss}, var_list=[' + ', '.join(names) + '])')}")
+        d.line(f"{name} = {d.after(f'{made}.minimize({loss}, var_list=[{names}])')}")
         d.token = name
 
 
@@ -285,8 +285,8 @@ def aside(d: Draft) -> None:
 
 
 CONTROL = {
-    choice: 4, loop: 4, mapped: 2, arrays: 1, gradient: 4, function: 1.5, read: 3, change: 3, train: 1,
-    aside: 1,
+    choice: 4, loop: 4, mapped: 2, arrays: 1, gradient: 4, function: 1.5, read: 3, change: 3,
+    train: 1, aside: 1,
 }  # fmt: skip
 
 
@@ -332,6 +332,7 @@ def _run(d: Draft) -> None:
     taken = d.random.sample(seen, min(len(seen), d.int(1, 8)))
     feeds = list(d.placeholders)
     if d.flag(0.15):
-        feeds += [x for x in seen if x.is_known and x.dtype in FLOATS and x not in feeds and d.flag(0.1)]
+        floats = [x for x in seen if x.is_known and x.dtype in FLOATS and x not in feeds]
+        feeds += [x for x in floats if d.flag(0.1)]
     names = dict.fromkeys([x.name for x in taken] + ([d.token] if d.token and d.flag(0.7) else []))
     d.line(f"run('{' '.join(names)}', {{{', '.join(map(fed, feeds))}}})")

@@ -12,8 +12,8 @@ FLOATS, INTS = ("float32", "float64"), ("int32", "int64")
 NUMBERS = FLOATS + INTS
 NAME = re.compile(r"\b[a-z]\d+\b")
 Dim = int | str  # a number; n or m, which feeds tell; another name: known to nobody
-WRAPPED = ("tf.name_scope('s')", "tf.device('/cpu:0')", "tf.variable_scope('u', reuse=tf.AUTO_REUSE)",
-           "tf.name_scope(None)")  # fmt: skip
+WRAPPED = ("tf.name_scope('s')", "tf.name_scope(None)", "tf.device('/cpu:0')",
+           "tf.variable_scope('u', reuse=tf.AUTO_REUSE)")  # fmt: skip
 
 
 class T(NamedTuple):
@@ -55,6 +55,7 @@ class Draft:
         self.token, self.only_resources, self.is_pure = "", False, False
         self.of: dict[str, set[str]] = {}  # what a name is made of
         self.loops: set[str] = set()  # what comes out of loops
+        self._used: set[str] = set()
         self._count = 0
 
     # Chances ------------------------------------------------------------------------------------
@@ -96,7 +97,7 @@ class Draft:
             self.of.setdefault(name, set()).update(used)
         self._used |= used
 
-    _used: set[str] = set()
+    rows = 1  # of what is gathered
 
     def add(self, text: str, dtype: str, dims: Sequence[Dim]) -> T:
         """Add what an expression makes."""
@@ -170,6 +171,10 @@ class Draft:
         if x.dtype == "bool":
             return f"tf.logical_xor({x.name}, {scalar})"
         return f"{x.name} * 0.75 + {scalar}" if x.dtype in FLOATS else f"{x.name} + {scalar}"
+
+    def sources(self, x: T) -> set[str]:
+        """The names of what a tensor is made of, its own too."""
+        return {x.name, *self.of.get(x.name, ())}
 
     def after(self, text: str) -> str:
         """An expression that is run after all effects so far."""

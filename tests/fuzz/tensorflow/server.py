@@ -24,7 +24,14 @@ from tensorflow.python.framework import function, ops  # noqa: E402, F401
 # All operations of a program, those in functions, too.
 MADE = []
 _made = ops.Graph._create_op_internal
-ops.Graph._create_op_internal = lambda *given, **named: MADE.append(_made(*given, **named)) or MADE[-1]
+
+
+def _noted(*given, **named):
+    MADE.append(_made(*given, **named))
+    return MADE[-1]
+
+
+ops.Graph._create_op_internal = _noted
 TEXTS = [b"", b"a", b"bc", b"Def g", b"-7"]
 
 
@@ -42,15 +49,15 @@ def v(shape, dtype, seed, below=None):
     return np.asarray(found + (1j * random.randn(*shape) if "complex" in dtype else 0), dtype)
 
 
-def within(context, function):
+def within(context, build):
     """What a function gives in a context."""
     with context:
-        return function()
+        return build()
 
 
-def after(before, function):
+def after(before, build):
     """What a function makes, that runs after some operations."""
-    return within(tf.control_dependencies(before), function)
+    return within(tf.control_dependencies(before), build)
 
 
 def shaped(tensor, shape):
@@ -69,7 +76,7 @@ def small(x, dtype):
 
 def slopes(y, xs):
     """The gradients, zeros where there are none."""
-    found = zip(tf.gradients(y, xs), xs)
+    found = zip(tf.gradients(y, xs), xs)  # noqa: B905  an older Python
     return [tf.zeros_like(x) if g is None else tf.convert_to_tensor(g) for g, x in found]
 
 

@@ -11,7 +11,7 @@ from fuzz.tensorflow.control import drawn
 from fuzz.tensorflow.trying import Server, Trial, shrunk
 
 pytestmark = needs_tensorflows_files
-SEEDS = range(30)
+SEEDS = range(24)
 
 
 @pytest.fixture(scope="module")

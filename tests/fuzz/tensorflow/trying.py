@@ -1,4 +1,4 @@
-"""Programs in processes of their own: what they give, how that differs, and the least that shows it."""
+"""Programs in processes of their own: what they give, how it differs, the least that shows it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from typing import Any
 
 import numpy as np
 
-from .control import drawn
 from .draft import NAME
 
 SERVER = str(Path(__file__).parent / "server.py")
@@ -25,9 +24,10 @@ LONGEST = 60.0  # seconds; a program that takes more counts as hanging
 RENEWED = 150  # programs, after which a process begins anew
 TOLERANCE = {"float32": 3e-5, "complex64": 3e-5, "float64": 1e-6}  # much of it comes from float32
 # What the original refuses, of what can be done.
-REFUSED = ("TensorArray has size zero", "inputs from different frames", "an empty list with non-fully",
-           "concating an empty tensor list", "because it has already been read",
-           "but array is not resizeable")  # fmt: skip
+REFUSED = re.compile(
+    "TensorArray has size zero|inputs from different frames|an empty list with non-fully"
+    "|concating an empty tensor list|because it has already been read|but array is not resizeable"
+)
 Answer = dict[str, Any]
 
 
@@ -42,7 +42,7 @@ class Server:
         environment = dict(os.environ)
         if "/" in self.name:
             command = [self.name, SERVER]
-            environment = {k: v for k, v in environment.items() if not k.startswith(("PYTHON", "KERAS"))}
+            environment.pop("PYTHONPATH", None)
         else:
             is_executor = self.name == "executor"
             engine = "numpy" if is_executor else self.name
@@ -88,8 +88,9 @@ def differences(ours: Answer, theirs: Answer) -> Iterator[tuple[str, str]]:
         return
     for number in sorted({*ours["failed"], *theirs["failed"]}, key=int):
         pair = [x["failed"].get(number, "nothing") for x in (ours, theirs)]
-        if first_line(pair[0]) != first_line(pair[1]):
-            yield f"builds {first_line(pair[0])}", f"statement {number}: {pair[0]}\n-- not {pair[1]}"
+        one, other = map(first_line, pair)
+        if one != other:
+            yield f"builds {one}", f"statement {number}: {pair[0]}\n-- not {pair[1]}"
             return
     for a, b in zip_longest(ours["graph"], theirs["graph"], fillvalue=["nothing"] * 2):
         if a != b:
@@ -100,10 +101,11 @@ def differences(ours: Answer, theirs: Answer) -> Iterator[tuple[str, str]]:
             yield "tensor", f"{name}: {ours['names'].get(name)}, not {b}"
     for number, (a, b) in enumerate(zip(ours["runs"], theirs["runs"], strict=True)):
         pair = [x.get("error", "nothing") for x in (a, b)]
-        if any(text in pair[1] for text in REFUSED):
+        if REFUSED.search(pair[1]):
             return
-        if first_line(pair[0]) != first_line(pair[1]):
-            yield f"raises {first_line(pair[0])} not {first_line(pair[1])}", f"run {number}: {pair[0]}\n-- not {pair[1]}"
+        one, other = map(first_line, pair)
+        if one != other:
+            yield f"raises {one} not {other}", f"run {number}: {pair[0]}\n-- not {pair[1]}"
             return
         for name in b:
             if name != "error" and (text := apart(a[name], b[name])):
@@ -190,7 +192,8 @@ def _renamed(text: str) -> Iterator[str]:
         for name in dict.fromkeys(NAME.findall(rest)) if NAME.fullmatch(made) else ():
             others = "\n".join(lines[:at] + lines[at + 1 :]) + "\n"
             yield re.sub(rf"\b{made}\b", name, others)
-        for found in re.finditer(r"\w+ |'\w+': v\([^v]*\)(, )?", line if line.startswith("run(") else ""):
+        runs = line if line.startswith("run(") else ""
+        for found in re.finditer(r"\w+ |'\w+': v\([^v]*\)(, )?", runs):
             fewer = line[: found.start()] + line[found.end() :]
             yield "\n".join([*lines[:at], fewer, *lines[at + 1 :]]) + "\n"
 
