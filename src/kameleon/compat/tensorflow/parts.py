@@ -22,18 +22,18 @@ def part(x: Node, axis: int, start: Size, count: Size) -> Node:
     size = size_of(x, axis)
     if start == 0 and are_one_size(count, size):
         return x
-    return I.span(demand_none_below(x, start, count, minus(minus(size, start), count)),
-                  axis, start, count)  # fmt: skip
+    x = demand_none_below(x, start, count, minus(minus(size, start), count))
+    return I.span(x, axis, start, count)
 
 
 def demand_none_below(x: Node, *numbers: Size) -> Node:
     """The tensor; an error where one of some numbers is below zero."""
     if any(isinstance(each, int) and each < 0 for each in numbers):
         raise ValueError(f"a part that lies outside of a tensor of shape {x.shape}")
-    open_ones = [each for each in numbers if isinstance(each, Node)]
-    if not open_ones:
+    open_numbers = [each for each in numbers if isinstance(each, Node)]
+    if not open_numbers:
         return x
-    together = M.stack(open_ones, 0)
+    together = M.stack(open_numbers, 0)
     return check(x, E.ge(together, full_like(together, 0)), message="a part that lies outside")
 
 
@@ -42,6 +42,8 @@ def padded(x: Node, margins: Margins, value: float = 0) -> Node:
     if all(isinstance(size, int) for pair in margins for size in pair):
         return M.pad(x, margins, value)  # type: ignore[arg-type]
     for axis, pair in enumerate(margins):
+        if pair == (0, 0):
+            continue
         shapes = [[*dims(x)[:axis], size, *dims(x)[axis + 1 :]] for size in pair]
         before, behind = (M.broadcast_to(E.constant(value, x.dtype), each) for each in shapes)
         parts = [before, x, behind]
@@ -51,6 +53,8 @@ def padded(x: Node, margins: Margins, value: float = 0) -> Node:
 
 def replaced(x: Node, start: Size, rows: Node) -> Node:
     """A tensor with other rows, from one on."""
+    if are_one_size(size_of(x, 0), size_of(rows, 0)):
+        return rows
     end = plus(start, size_of(rows, 0))
     behind = part(x, 0, end, minus(size_of(x, 0), end))
     return M.concatenate([part(x, 0, 0, start), rows, behind], 0)

@@ -65,41 +65,51 @@ class Cuts:
 
     def _cut(self, part: Any, size: Size) -> None:
         axis = len(self.windows)
-        if isinstance(part, Node):
-            self.open[axis] = from_the_front(part, as_node(size)), 1
-            self.windows.append(WHOLE)
-            return
-        if isinstance(part, int):
-            at = part
-            if isinstance(size, int):
-                at = part % size if size else 0
-            self.windows.append((at, None if at == -1 else at + 1, 1))
+        if not isinstance(part, slice):
+            self.windows.append(self._row(axis, part, size))
             return
         self.axes.append(axis)
         if not are_sizes_open():
             part = slice(_known(part.start), _known(part.stop), part.step)
         if isinstance(part.start, Node) or isinstance(part.stop, Node):
-            if part.step != 1:
-                raise UnknownSizeError(f"a slice {part}")
-            start = clamped(0 if part.start is None else part.start, size)
-            stop = size if part.stop is None else clamped(part.stop, size)
-            count = as_node(minus(stop, start))
-            self.open[axis] = start, E.maximum(count, full_like(count, 0))
+            self.open[axis] = _span_of(part, size)
             self.windows.append(WHOLE)
-            return
-        if isinstance(size, Node):
-            if part.step == -1 and part.start is part.stop is None:
+        elif isinstance(size, Node):
+            self.windows.append(self._window(axis, part))
+        else:
+            picked = range(*part.indices(size))
+            if picked.step < 0:
                 self.flipped.append(axis)
-                part = slice(None)
-            if (part.step or 1) < 1:
-                raise UnknownSizeError(f"a slice {part} of an axis of unknown size")
-            self.windows.append((part.start, part.stop, part.step or 1))
-            return
-        picked = range(*part.indices(size))
-        if picked.step < 0:
-            self.flipped.append(len(self.windows))
-            picked = picked[::-1]
-        self.windows.append((picked.start, max(picked.stop, picked.start), picked.step))
+                picked = picked[::-1]
+            self.windows.append((picked.start, max(picked.stop, picked.start), picked.step))
+
+    def _row(self, axis: int, at: Any, size: Size) -> Any:
+        """The window of a single row."""
+        if isinstance(at, Node):
+            self.open[axis] = from_the_front(at, as_node(size)), 1
+            return WHOLE
+        if isinstance(size, int):
+            at = at % size if size else 0
+        return at, None if at == -1 else at + 1, 1
+
+    def _window(self, axis: int, part: slice) -> Any:
+        """The window of a slice of an axis of unknown size."""
+        if part == slice(None, None, -1):
+            self.flipped.append(axis)
+            return WHOLE
+        if part.step is not None and part.step < 1:
+            raise UnknownSizeError(f"a slice {part} of an axis of unknown size")
+        return part.start, part.stop, part.step or 1
+
+
+def _span_of(part: slice, size: Size) -> tuple[Size, Size]:
+    """Where a slice begins whose places are computed, and how much it takes."""
+    if part.step != 1:
+        raise UnknownSizeError(f"a slice {part}")
+    start = clamped(0 if part.start is None else part.start, size)
+    stop = size if part.stop is None else clamped(part.stop, size)
+    count = as_node(minus(stop, start))
+    return start, E.maximum(count, full_like(count, 0))
 
 
 def _known(place: Any) -> int | None:

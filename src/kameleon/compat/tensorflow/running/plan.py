@@ -137,9 +137,9 @@ class Unit:
         """Where sizes differ, let what was divided for some sizes be compiled as a whole without
         them; what is needed then is found out once more.
         """
-        if self.divided is not None and self.divided.differs and not self.hints.differ:
-            self.hints, self.divided = self.hints | DIFFER, None
-            self.sizes.clear()
+        divided = self.divided
+        if divided is not None and divided.differs and not self.hints.differ:
+            self.hints, self.sizes, self.divided = self.hints | DIFFER, {}, None
 
     @cached_property
     def assertions(self) -> frozenset[Operation]:
