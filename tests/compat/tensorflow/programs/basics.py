@@ -379,5 +379,15 @@ def bits_of_a_number():
     return told([tf.bitcast(each, kind) for each in (1.0, x) for kind in kinds])
 
 
+@case
+def what_is_left_of_nothing():
+    """Of a reshape's sizes one is left open, where there are no elements."""
+    none = np.zeros([2, 0, 4], "float32")
+    given = [tf.constant(none), tf.placeholder_with_default(none, [None, None, 4])]
+    sizes = ([-1, 0, 2, 2], [0, -1], [-1, 4], [0, -1, 4], [-1], [2, -1])
+    found = [tf.reshape(x, each) for each in sizes for x in given]
+    return [[x.shape.as_list(), each.shape] for x, each in zip(found, run(found))]  # noqa: B905
+
+
 if __name__ == "__main__":
     main()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Iterator, Sequence
 from functools import reduce
 from typing import Any
@@ -169,23 +170,22 @@ def _one_hot(at: Node, depth: Size, on: Node, off: Node, *, axis: int) -> Node:
 # Rearranging ------------------------------------------------------------------------------------
 
 
-def reshaped(sizes: list[int], total: int) -> list[int]:
-    """Sizes of a reshape, of which one may be -1.
+def reshaped(sizes: list[int], shape: Sequence[int]) -> list[int]:
+    """Sizes of a reshape, of which one may be -1; where others are 0, none that is 0 counts.
 
-    >>> reshaped([2, -1], 6)
-    [2, 3]
+    >>> reshaped([2, -1], [6]), reshaped([-1, 0, 2], [4, 0])
+    ([2, 3], [2, 0, 2])
     """
-    if -1 not in sizes:
-        return sizes
-    rest = int(np.prod([size for size in sizes if size >= 0]))
-    return [total // max(rest, 1) if size < 0 else size for size in sizes]
+    total = math.prod(size for size in shape if size or 0 not in sizes)
+    rest = math.prod(size for size in sizes if size > 0)
+    return [total // rest if size < 0 else size for size in sizes]
 
 
 def _reshape(operation: Operation, x: Any, sizes: Any) -> Any:
     told = sizes_in(sizes)
     if None in x.shape or not all(isinstance(size, int) for size in told):
         return M.reshape(tensor(x), _told(operation, told))
-    shape = reshaped(integers(sizes), int(np.prod(sizes_of(x))))
+    shape = reshaped(integers(sizes), sizes_of(x))
     return np.reshape(x, shape) if is_text(x) else M.reshape(tensor(x), shape)
 
 
@@ -417,7 +417,7 @@ def _split_known(operation: Operation, x: Array, sizes: Array, axis: Array) -> l
 # By type, what K gives, and what NumPy gives for known values, strings, complex numbers:
 # `(operation, *arrays)`, as it's called soonest.
 MOVED: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
-    "Reshape": (_reshape, lambda operation, x, sizes: np.reshape(x, integers(sizes))),
+    "Reshape": (_reshape, lambda x, sizes: np.reshape(x, reshaped(integers(sizes), x.shape))),
     "ExpandDims": (
         lambda x, axis: M.expand_dims(tensor(x), integers(axis)[0] % (len(x.shape) + 1)),
         lambda operation, x, axis: np.expand_dims(x, integers(axis)[0]),

@@ -138,7 +138,7 @@ def _reshape(at: Array, sizes: list[int], told: list[int]) -> list[Array]:
     count = int(np.prod(sizes))
     if sum(size < 0 for size in told) > 1:
         raise invalid("only one output dimension may be -1")
-    wanted = reshaped(told, count)
+    wanted = reshaped(told, [count])
     if (asked := int(np.prod(wanted))) != count:
         raise invalid(
             f"Input to reshape is a tensor with {count} dense values, but the requested shape has"
