@@ -381,5 +381,19 @@ def sums_of_rows_that_do_not_fit():
     ]  # fmt: skip
 
 
+@case
+def sections_in_one_run():
+    section, other = tf.CriticalSection(), tf.CriticalSection()
+    v, w = tf.Variable(0, use_resource=True), tf.Variable(1, use_resource=True)
+    up = lambda: v.assign_add(1)  # noqa: E731
+    read = section.execute(lambda: v + 1) * section.execute(lambda: v * 2 + 1)
+    both = tf.maximum(section.execute(up), section.execute(up))
+    apart = both + other.execute(lambda: w.assign_add(w))
+    first = tf.cond(w > 2, lambda: section.execute(up), lambda: tf.identity(v))
+    branches = tf.cond(first > 5, lambda: section.execute(up), lambda: -first)
+    session = started()
+    return [session.run(each) for _ in range(3) for each in (read, both, apart, branches)]
+
+
 if __name__ == "__main__":
     main()

@@ -31,6 +31,7 @@ from .sizes import Key, Sizes
 from .structure import structure
 
 REGION, FED = "region", "fed"
+ON_MUTEXES = frozenset({"MutexLock", "ConsumeMutexLock"})
 
 
 @dataclass(frozen=True)
@@ -297,18 +298,34 @@ class Plan:
         needed, units = self._needed, list[Unit]()
         regions: dict[Any, Unit] = {}
         self._find_levels()
+        mutexes = self._mutexes()
         for element in needed.elements:
             level = self._levels[element]
             if not isinstance(element, Compound) and self._is_alone(element):
                 kind = FED if needed.is_fed(element) else element.type
                 units.append(Unit([element], kind, self._hints))
                 continue
-            key = (needed.frames[element], needed.guards[element], level)
+            before = mutexes.get(element, frozenset())
+            key = (needed.frames[element], needed.guards[element], level, before)
             if key not in regions:
                 regions[key] = Unit([], REGION, self._hints)
                 units.append(regions[key])
             regions[key].elements.append(element)
         return units
+
+    def _mutexes(self) -> dict[Operation | Compound, frozenset[Operation]]:
+        """What takes and leaves mutexes before an element. A region has the same before all of it:
+        it must not hold a mutex while it waits for another one, or for the same one again.
+        """
+        needed, found = self._needed, dict[Operation | Compound, frozenset[Operation]]()
+        for element in needed.elements:
+            own = [] if isinstance(element, Compound) else [element]
+            own = [each for each in own if each.type in ON_MUTEXES]
+            if own or found:
+                sources = (needed.of(source) for source, _ in needed.sources(element))
+                befores = (found.get(source, frozenset()) for source in sources)
+                found[element] = frozenset(own).union(*befores)
+        return found
 
     def _connect(self) -> None:
         needed = self._needed
