@@ -96,6 +96,9 @@ CASES = (
     SERIES + "seen = s.itemsize",
     FRAME + "seen = df.applymap(lambda x: x * 2)",
     FRAME + "seen = df.get_dtype_counts()",
+    # by sets of labels
+    FRAME + "seen = df[{'b'}]",
+    SERIES + "seen = s[{'q'}]",
     # by position what must be named today
     FRAME + "seen = df.drop('a', 1)",
     FRAME + "seen = df.drop(0)",

@@ -217,7 +217,14 @@ def _filling(
     return getattr(self, FILLS[method])(**more, **options)
 
 
+@around
+def _by_sets(find: Function, self: Any, key: Any) -> Any:
+    """`frame[key]`, where the key may be a set of labels, too."""
+    return find(self, list(key) if isinstance(key, set) else key)
+
+
 TAKEN: Mapping[str, Changed] = {
+    "__getitem__": Changed(_by_sets, is_implied=True),
     **{name: Changed(positional) for name in NAMED_TODAY},
     "fillna": Changed(lambda fillna: _filling(positional(fillna))),
 }
