@@ -206,5 +206,23 @@ def values_out_of_a_branch_in_functions():
     return values_out_of_a_branch(choose)
 
 
+@case
+def loops_in_functions_in_branches():
+    x, p = tf.placeholder(tf.float32, [3]), tf.placeholder(tf.bool, [])
+    squares = function.Defun(tf.float32, func_name="squares")(
+        lambda y: tf.map_fn(lambda row: row * row, y)
+    )
+    y, session = tf.cond(p, lambda: squares(x) + 1.0, lambda: x * 2.0), started()
+    return [session.run(y, {x: [1.0, 2.0, 3.0], p: way}) for way in (True, False)]
+
+
+@case
+def static_shapes_of_what_is_transposed():
+    given = [tf.placeholder(tf.float32, shape) for shape in (None, [None])]
+    orders = [[0], *(tf.placeholder(tf.int32, shape) for shape in ([1], [None], None))]
+    found = [tf.transpose(x, order) for x in given for order in orders]
+    return [str(x.shape) for x in [*found, tf.transpose(given[0], [1, 0])]]
+
+
 if __name__ == "__main__":
     main()

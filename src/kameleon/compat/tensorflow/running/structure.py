@@ -239,7 +239,10 @@ class _Choices:
             values, control = _outer(needed, elements, members, _through(needed, key[2]))
             places = [needed.place(value)[1] for value in values]
             places += [needed.guards[needed.of(operation)] for operation in control]
-            if any(condition == key[2] for place in places for condition, _ in place - key[1]):
+            triggers = (each for each in control if each.type == "ControlTrigger")
+            if any(condition == key[2] for place in places for condition, _ in place - key[1]) or (
+                any(not members.isdisjoint(each.control) for each in triggers)
+            ):
                 self._spoilt.add(key)
 
     def _find_stages(self) -> None:
