@@ -156,8 +156,11 @@ def _transpose(operation: Operation, given: list[Shape]) -> Shape:
     (count,) = with_rank(given[1], 1)
     if shape is not None:
         exactly(count, len(shape))
-    if order is None or shape is None:
-        return unknown(rank_of(shape) if order is None else len(order))
+    if shape is None:  # one axis may stand for none, too
+        rank = count if order is None else len(order)
+        return None if rank < 2 else unknown(rank)
+    if order is None:
+        return unknown(len(shape))
     for axis in order:
         if not -len(shape) <= axis < len(shape):
             about = f"perm dim {axis} is out of range of input rank {len(shape)}"
