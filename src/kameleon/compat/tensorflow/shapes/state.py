@@ -78,6 +78,11 @@ def _called(operation: Operation, given: list[Shape]) -> list[Shape]:
     return told if len(told) == count else [None] * count
 
 
+@shape_of("SymbolicGradient")
+def _gradients(operation: Operation, given: list[Shape]) -> list[Shape]:
+    return given[: len(operation.types)]
+
+
 @shape_of("Merge RefMerge")
 def _merge(operation: Operation, given: list[Shape]) -> list[Shape]:
     first = given[0]
