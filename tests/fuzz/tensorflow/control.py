@@ -156,8 +156,9 @@ def mapped(d: Draft) -> None:
         d.is_pure = before
         dims = [n if isinstance(n, int) or n in x.dims else d.size() for n in out.dims]
         options = d.choice(["", "", ", parallel_iterations=1", ", infer_shape=False"])
-        d.add(f"tf.map_fn({name}, {x.name}, tf.{out.dtype}{options})", out.dtype,
-              (x.dims[0], *dims))  # fmt: skip
+        made = d.add(f"tf.map_fn({name}, {x.name}, tf.{out.dtype}{options})", out.dtype,
+                     (x.dims[0], *dims))  # fmt: skip
+        d.loops.add(made.name)
         return
     first = d.pick(NUMBERS, 0, 2)
     kept = T(d.name(), *first[1:])
@@ -167,7 +168,8 @@ def mapped(d: Draft) -> None:
     d.is_pure = before
     options = d.choice(["", "", ", reverse=True"]) if kind == "scan" else ""
     dims = (x.dims[0], *first.dims) if kind == "scan" else first.dims
-    d.add(f"tf.{kind}({name}, {x.name}, {first.name}{options})", first.dtype, dims)
+    text = f"tf.{kind}({name}, {x.name}, {first.name}{options})"
+    d.loops.add(d.add(text, first.dtype, dims).name)
 
 
 def arrays(d: Draft) -> None:
