@@ -226,5 +226,14 @@ def static_shapes_of_what_is_transposed():
     return [str(x.shape) for x in [*found, tf.transpose(given[0], [1, 0])]]
 
 
+@case
+def what_is_waited_for_once():
+    before, x = tf.no_op(), tf.constant(1.0)
+    with tf.control_dependencies([before, before]):
+        y = tf.identity(x)
+    y.op._add_control_inputs([before, before])
+    return [list(y.op.node_def.input), len(before._control_outputs)]
+
+
 if __name__ == "__main__":
     main()

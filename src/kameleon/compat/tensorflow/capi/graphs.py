@@ -61,7 +61,12 @@ def _set_device(*arguments: Any) -> None:
 
 export("TF_AddInput")(lambda operation, given: operation.inputs.append(given.value))
 export("TF_AddInputList")(lambda operation, given: operation.inputs.extend(x.value for x in given))
-export("TF_AddControlInput")(lambda operation, before: operation.control.append(before))
+
+
+@export("TF_AddControlInput")
+def _add_control(operation: Operation, before: Operation) -> None:
+    if before not in operation.control:
+        operation.control.append(before)
 
 
 @export("TF_SetAttrValueProto")
@@ -165,9 +170,10 @@ def _clear_attribute(graph: Graph, operation: Operation, name: str) -> None:
 
 @export("AddControlInput")
 def _add_control_later(graph: Graph, operation: Operation, before: Operation) -> None:
-    operation.control.append(before)
-    before.controlled.append(operation)
-    graph.version += 1
+    if before not in operation.control:
+        operation.control.append(before)
+        before.controlled.append(operation)
+        graph.version += 1
 
 
 @export("RemoveAllControlInputs")
