@@ -247,8 +247,8 @@ def run_on_host(store: Store, operation: Operation, given: list[Any]) -> list[An
     if function is None and (operation.type in FOLDS or operation.type in PURE):
         folding = FOLDS.get(operation.type, _evaluating)
         found = _folded(folding, operation, [np.asarray(value) for value in given])
-        kinds = zip(operation.types, found, strict=True)
-        return [each[()] if kind in HANDLES else each for kind, each in kinds]
+        pairs = zip(operation.types, found, strict=True)
+        return [_handle(value) if kind in HANDLES else value for kind, value in pairs]
     if function is None:
         served = len({*PURE, *EFFECTS, *HOST, *FOLDS})
         message = (
@@ -261,6 +261,11 @@ def run_on_host(store: Store, operation: Operation, given: list[Any]) -> list[An
     except Exception as error:
         raise located(error, operation) from error.__cause__
     return Steps(found) if isinstance(found, Attempt | Generator) else listed(found)
+
+
+def _handle(value: Any) -> Any:
+    """A handle, or an array of several."""
+    return value[()] if isinstance(value, np.ndarray) else value
 
 
 def _is_read(operation: Operation, place: int, value: Any) -> bool:
