@@ -92,6 +92,7 @@ class Unit:
         sizes: by kind of its key, the sizes that differ from run to run.
         controls: what of the edges stands for "it has run".
         divided: a plan that does the same in smaller units.
+        former: the plan that divided it before that was tried without sizes.
         differs: whether sizes did from run to run.
     """
 
@@ -107,6 +108,7 @@ class Unit:
     sizes: dict[Key, Sizes] = field(default_factory=dict)
     controls: list[Value] = field(default_factory=list)
     divided: Plan | None = None
+    former: Plan | None = None
     differs: bool = False
 
     @property
@@ -136,10 +138,15 @@ class Unit:
 
     def begin_anew(self) -> None:
         """Where sizes differ, let what was divided for some sizes be compiled as a whole without
-        them; what is needed then is found out once more.
+        them; what is needed then is found out once more. Where turns run one by one even so, it
+        doesn't pay: it's taken back.
         """
-        divided = self.divided
-        if divided is not None and divided.differs and not self.hints.differ:
+        divided, former = self.divided, self.former
+        if former is not None and divided is not None:
+            if divided.runs_turns:
+                self.divided, self.former = former, None
+        elif divided is not None and divided.differs and not self.hints.differ:
+            self.former = divided
             self.hints, self.sizes, self.divided = self.hints | DIFFER, {}, None
 
     @cached_property
@@ -185,10 +192,21 @@ class Plan:
         self._connect()
 
     @property
+    def runs_turns(self) -> bool:
+        """Whether loops run here that couldn't be compiled, turn by turn."""
+        return any(unit.hints.apart for unit in self.all_units())
+
+    def all_units(self) -> Iterator[Unit]:
+        """The units, and those that they were divided into."""
+        for unit in self.units:
+            yield unit
+            if (inner := unit.divided) is not None:
+                yield from inner.all_units()
+
+    @property
     def differs(self) -> bool:
         """Whether sizes did, somewhere, from run to run."""
-        parts = ((unit, unit.divided) for unit in self.units)
-        return any(unit.differs or (inner and inner.differs) for unit, inner in parts)
+        return any(unit.differs for unit in self.all_units())
 
     def _parted(self) -> dict[Operation, int]:
         """What is kept in more regions than one, with the level of the last of them."""
