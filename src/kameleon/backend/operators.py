@@ -11,15 +11,12 @@ import numpy as np
 
 from .._utils.tracebacks import boundary, hide
 from ..errors import ArgumentError, ShapeError
-from ..graph.ir.leaves import CONSTANT
 from ..graph.ir.node import Node, Primitive
-from ..graph.ir.types import INT32, promote
 from ..graph.primitives import elementwise as ew
 from ..graph.primitives.control import check
-from ..graph.primitives.filling import full_like
-from ..graph.primitives.indexing import gather, nonzero
+from ..graph.primitives.indexing import from_front, gather, nonzero
 from ..graph.primitives.linalg import contract
-from ..graph.primitives.movement import WHOLE, Cut, broadcast_to, reshape, reverse, slice_
+from ..graph.primitives.movement import WHOLE, Cut, reshape, reverse, slice_
 from ..graph.primitives.sizes import Size, are_one_size, as_node, dims_of, size_of, sizes_product
 from ..graph.primitives.stretching import stretched_together
 from ._slices import Parts, bounds, places
@@ -231,7 +228,7 @@ def _one_key(item: Any, x: Node, axis: int) -> _Key:
     if isinstance(item, Node):
         if not item.dtype.is_integer:
             raise ArgumentError(f"a tensor is indexed by integers or bools, not by {item!r}")
-        return _Key(pick=_from_front(item, size_of(x, axis)))
+        return _Key(pick=from_front(item, size_of(x, axis)))
     if isinstance(item, bool) or not hasattr(item, "__index__"):
         raise ArgumentError(
             "a tensor is indexed by ints, slices, '...', None, and tensors of integers or bools,"
@@ -241,16 +238,6 @@ def _one_key(item: Any, x: Node, axis: int) -> _Key:
     if dim is not None and not -dim <= at < dim:
         raise IndexError(f"index {at} is out of range for an axis of size {dim}")
     return _Key((at, at + 1 if at != -1 else None, 1))
-
-
-def _from_front(index: Node, size: Size) -> Node:
-    """Indices of which negative ones count from the end, as those that count from the front."""
-    is_known = index.primitive is CONSTANT
-    if index.dtype.kind == "unsigned" or (is_known and (index.attrs["value"].array >= 0).all()):
-        return index
-    index = ew.cast(index, promote(index.dtype, INT32))  # which holds sizes
-    end = broadcast_to(ew.cast(as_node(size), index.dtype), dims_of(index))
-    return ew.select(ew.lt(index, full_like(index, 0)), ew.add(index, end), index)
 
 
 def _window(parts: Parts, dim: int | None) -> _Key:

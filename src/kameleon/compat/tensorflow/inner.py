@@ -27,6 +27,7 @@ from .lowering import (
 )
 from .progress import Progress, Same, Turns
 from .variables import Reference
+from .walks import reached
 
 
 class Inner(Lowering):
@@ -328,15 +329,9 @@ class Turn(Inner):
 
     def _is_own(self, value: Tensor) -> bool:
         """Whether a value is made of a parameter of the turn."""
-        seen, rest = {value}, [value]
-        while rest:
-            node = rest.pop()
-            if node.serial > self.start and (node.primitive is INPUT or has_effects(node)):
-                return True
-            new = [each for each in node.operands if each not in seen]
-            seen.update(new)
-            rest += new
-        return False
+        here = lambda nodes: [node for node in nodes if node.serial > self.start]  # noqa: E731
+        made = reached(here([value]), lambda node: here(node.operands))
+        return any(node.primitive is INPUT or has_effects(node) for node in made)
 
 
 def _differ(values: Any) -> bool:

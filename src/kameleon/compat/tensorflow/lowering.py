@@ -117,9 +117,10 @@ class Elements:
         if not isinstance(self.size, int):
             for at, row in self.rows.items():
                 base = replaced(base, at, M.expand_dims(row, 0))
-        if not self.rows or not isinstance(self.size, int):
             return base
-        order = np.arange(_int(self.size))
+        if not self.rows:
+            return base
+        order = np.arange(self.size)
         order[list(self.rows)] = self.size + np.arange(len(self.rows))
         added = M.stack(list(self.rows.values()), 0)
         return gather(M.concatenate([base, added], 0), constant(order), 0)

@@ -64,11 +64,5 @@ def clamped(place: Size, size: Size) -> Size:
     """A place along an axis, counted from the front, as slices do that begin or end outside."""
     if isinstance(place, int) and isinstance(size, int):
         return slice(place, None).indices(size)[0]
-    at, end = as_node(place), as_node(size)
-    from_front = from_the_front(at, end)
-    return E.minimum(E.maximum(from_front, full_like(at, 0)), end)
-
-
-def from_the_front(place: Node, size: Node) -> Node:
-    """A place along an axis, counted from the front if it's negative."""
-    return E.select(E.lt(place, full_like(place, 0)), E.add(place, size), place)
+    at = I.from_front(as_node(place), size)
+    return E.minimum(E.maximum(at, full_like(at, 0)), as_node(size))

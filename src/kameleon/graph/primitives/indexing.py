@@ -6,9 +6,10 @@ from typing import Any
 
 from ...errors import DTypeError, ShapeError
 from ..ir.kinds import Kind, is_int
+from ..ir.leaves import CONSTANT
 from ..ir.node import Node, Primitive
-from ..ir.types import INT32, INT64, DType, TensorType, as_dtype, join_shapes
-from .elementwise import add, bit_not, cast, constant, eq, mul, neg
+from ..ir.types import INT32, INT64, DType, TensorType, as_dtype, join_shapes, promote
+from .elementwise import add, bit_not, cast, constant, eq, lt, mul, neg, select
 from .filling import full_like
 from .movement import broadcast_to, iota, reshape, slice_axis
 from .sizes import Size, as_node, dims_of, size_of, split
@@ -211,6 +212,16 @@ def span(x: Node, axis: int, start: Size, count: Size) -> Node:
     if isinstance(start, int) and isinstance(count, int) and x.shape[axis] is not None:
         return slice_axis(x, axis, start, start + count)
     return gather(x, places_of(start, count), axis)
+
+
+def from_front(index: Node, size: Size) -> Node:
+    """Indices of which negative ones count from the end, as those that count from the front."""
+    is_known = index.primitive is CONSTANT
+    if index.dtype.kind == "unsigned" or (is_known and (index.attrs["value"].array >= 0).all()):
+        return index
+    index = cast(index, promote(index.dtype, INT32))  # which holds sizes
+    end = broadcast_to(cast(as_node(size), index.dtype), dims_of(index))
+    return select(lt(index, full_like(index, 0)), add(index, end), index)
 
 
 def places_of(start: Size, count: Size) -> Node:

@@ -286,9 +286,7 @@ def _split_unevenly(x: Node, sizes: list[Size], axis: Any, *, num_split: int) ->
     if num_split == 1:
         return [x]  # whatever its size is said to be
     at = axis_of(axis, len(x.shape))
-    total = size_of(x, at)
-    parts = reshaped_sum(sizes, total)
-    return _cut(x, at, parts)
+    return _cut(x, at, reshaped_sum(sizes, size_of(x, at)))
 
 
 def reshaped_sum(sizes: Sequence[Size], total: Size) -> list[Size]:

@@ -19,7 +19,7 @@ from kameleon.graph.primitives.sizes import Size, as_node, minus
 from ..failures import failure
 from ..graph import Operation
 from ..lowering import Lowering
-from ..parts import clamped, from_the_front
+from ..parts import clamped
 from ..shapes.known import slices_of
 from ..variables import Reference
 from .state import given_back
@@ -86,7 +86,7 @@ class Cuts:
     def _row(self, axis: int, at: Any, size: Size) -> Any:
         """The window of a single row."""
         if isinstance(at, Node):
-            self.open[axis] = from_the_front(at, as_node(size)), 1
+            self.open[axis] = I.from_front(at, size), 1
             return WHOLE
         if isinstance(size, int):
             at = at % size if size else 0

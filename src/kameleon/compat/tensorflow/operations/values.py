@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from operator import attrgetter
 from typing import Any, NewType
 
 import numpy as np
@@ -15,7 +16,7 @@ import numpy as np
 from kameleon import backend as K
 from kameleon.backend._known import known_int, scalar_behind
 from kameleon.backend._tensors import broadcast_together, dims_from
-from kameleon.graph.ir.leaves import INPUT
+from kameleon.graph.ir.leaves import CONSTANT, INPUT
 from kameleon.graph.ir.node import Tensor as Node
 from kameleon.graph.ir.program import has_effects
 from kameleon.graph.primitives.elementwise import cast
@@ -28,6 +29,7 @@ from ..tensors import UnknownSizeError as UnknownSizeError
 from ..tensors import dims as dims
 from ..tensors import sizes_of as sizes_of
 from ..tensors import tensor as tensor
+from ..walks import reached
 
 Kind = NewType("Kind", str)  # the name of a data type, which an attribute tells
 Texts = np.ndarray  # of bytes
@@ -113,16 +115,11 @@ def array(value: Any) -> np.ndarray:
 
 def origins(value: Node) -> set[Node]:
     """What a tensor depends on, but for constants: placeholders, variables, what is drawn."""
-    seen, rest, found = {value}, [value], set[Node]()
-    while rest:
-        node = rest.pop()
-        is_leaf = not node.operands and node.primitive.name != "constant"
-        if is_leaf or has_effects(node):
-            found.add(node)
-        new = [each for each in node.operands if each not in seen]
-        seen.update(new)
-        rest += new
-    return found
+    return {node for node in reached([value], attrgetter("operands")) if _is_origin(node)}
+
+
+def _is_origin(node: Node) -> bool:
+    return (not node.operands and node.primitive is not CONSTANT) or has_effects(node)
 
 
 MANY = 32  # more numbers than a shape has
@@ -210,17 +207,8 @@ def is_of_sizes(size: Size) -> bool:
     """Whether a number is known, or computed of sizes alone."""
     if isinstance(size, int):
         return True
-    seen, rest = {size}, [size]
-    while rest:
-        node = rest.pop()
-        if node.primitive.name == "size":
-            continue
-        if not node.operands and node.primitive.name != "constant":
-            return False
-        new = [each for each in node.operands if each not in seen]
-        seen.update(new)
-        rest += new
-    return True
+    behind = reached([size], lambda node: () if node.primitive.name == "size" else node.operands)
+    return all(node.operands or node.primitive is CONSTANT for node in behind)
 
 
 def sizes_in(value: Any) -> list[Size]:

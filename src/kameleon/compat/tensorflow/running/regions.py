@@ -423,14 +423,25 @@ class _Region:
             rest += new
         return frozenset(found)
 
-    def _outer(self, sizes: Sequence[Tensor]) -> list[Tensor]:
-        """Those that aren't of what's within loops and choices."""
+    def _demand_several(
+        self, sizes: Sequence[Tensor], outputs: list[Tensor], updates: list[tuple[Any, Tensor]]
+    ) -> None:
+        """Let it be an error if one of the sizes is 1, but of those within loops and choices."""
         holes = set(self._holes)
-        return [
+        outer = [
             size
             for size in dict.fromkeys(sizes)
             if all(x in holes or x.primitive is not INPUT for x in origins(size))
         ]
+        if not outer:
+            return
+        together = M.stack(outer, 0)
+        hold = E.ne(together, full_like(together, 1))
+        if outputs:
+            outputs[0] = check(outputs[0], hold, message="a single element")
+        elif updates:
+            cell, value = updates[0]
+            updates[0] = cell, check(value, hold, message="a single element")
 
     def _read(self) -> dict[Tensor, Value]:
         """By what variables hold, the values that hand it on, whoever takes it."""
@@ -484,14 +495,7 @@ class _Region:
         outputs += [assigned[reference] for reference in begun]
         if holds is not None:
             outputs.append(holds)
-        if sizes := self._outer(several):
-            together = M.stack(sizes, 0)
-            holds_here = E.ne(together, full_like(together, 1))
-            if outputs:
-                outputs[0] = check(outputs[0], holds_here, message="a single element")
-            elif updates:
-                cell, new = updates[0]
-                updates[0] = cell, check(new, holds_here, message="a single element")
+        self._demand_several(several, outputs, updates)
         function = K.function(self._holes, outputs, updates) if outputs or updates else None
         used = (*self._lowering.read, *assigned)
         cells = {x: cell for x in used if (cell := variables.find(x)) is not None}
