@@ -329,9 +329,9 @@ class Turn(Inner):
 
     def _is_own(self, value: Tensor) -> bool:
         """Whether a value is made of a parameter of the turn."""
-        here = lambda nodes: [node for node in nodes if node.serial > self.start]  # noqa: E731
-        made = reached(here([value]), lambda node: here(node.operands))
-        return any(node.primitive is INPUT or has_effects(node) for node in made)
+        is_new: Callable[[Tensor], bool] = lambda node: node.serial > self.start  # noqa: E731
+        behind = reached([value], lambda node: node.operands if is_new(node) else ())
+        return any(node.primitive is INPUT or has_effects(node) for node in filter(is_new, behind))
 
 
 def _differ(values: Any) -> bool:
