@@ -8,6 +8,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -28,6 +29,8 @@ os.environ.pop("KAMELEON_ENGINE", None)  # it would override KERAS_BACKEND
 os.environ.pop("KAMELEON_AS", None)
 # Whether or not TensorFlow's files are installed; tests that are about these say so themselves.
 os.environ["KAMELEON_KERAS_ON"] = "kameleon"
+
+_TESTS = Path(__file__).parent / "tests"
 
 # A busy machine is no fault.
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -76,6 +79,8 @@ collect_ignore_glob = [
         *ABOUT.get(name, ()),
     )
 ]
+if not (installed("torch") or installed("jax")):
+    collect_ignore_glob.append("docs/choosing.md")  # there must be something to choose
 if find_spec("orbax") is None:
     collect_ignore_glob.append("src/kameleon/distributed/checkpoint.py")
 if find_spec("tensorboard") is None:
@@ -97,8 +102,6 @@ if find_spec("sphinx") is None:
         "docs/building/extension.py",
         "docs/building/catalogues.py",
     ]
-if find_spec("selenium") is None:
-    collect_ignore_glob.append("tests/browser/reader.py")
 # Files that change what `import keras` gives, or that import the original: tests run these in
 # processes of their own.
 collect_ignore_glob += [
@@ -106,32 +109,10 @@ collect_ignore_glob += [
     "src/kameleon/compat/imports/children/*",
     "src/kameleon/compat/keras2/hosted/*",
 ]
-collect_ignore_glob += [
-    "tests/compat/keras2/files/*",
-    "tests/*/*_checks.py",
-    "tests/*/*_program.py",
-]
-collect_ignore_glob += [
-    "tests/fuzz/original_server.py",
-    "tests/fuzz/tensorflow/server.py",
-    "tests/*/run.py",
-    "tests/original/*/*",
-    "tests/libraries/*",
-]
 collect_ignore_glob.append(
     "src/kameleon/backend/__init__.py"
 )  # its functions are tested in their files
-collect_ignore_glob += ["tests/user_programs/*.py"]  # type checkers read them
-collect_ignore_glob += [
-    "tests/recorded/*.py",
-    "tests/compat/*/programs/*.py",
-    "tests/compat/*/single/*.py",
-    "tests/compat/*/corpus.py",
-    "tests/compat/*/around.py",
-    "tests/compat/*/compilations.py",
-    "tests/compat/*/written/write.py",
-    "tests/compat/*/graphs/*.py",
-]  # commands, too
+collect_ignore_glob.append("tests/*/run.py")  # commands, which find their modules beside them
 # These modules run in CNTK's process, and import CNTK there.
 collect_ignore_glob += [
     f"src/kameleon/engines/cntk/{name}.py" for name in ("functions", "segment", "windows")
@@ -141,6 +122,16 @@ collect_ignore_glob += [
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Options that say which tests run."""
     selection.add_options(parser)
+
+
+def pytest_ignore_collect(collection_path: Path) -> bool | None:
+    """Beside tests, collect what has examples alone: among the rest are programs, which import what
+    may not be installed, and which tests run in processes of their own.
+    """
+    path = collection_path
+    if path.suffix != ".py" or path.name.startswith("test_") or _TESTS not in path.parents:
+        return None
+    return True if ">>>" not in path.read_text("utf-8") else None
 
 
 @pytest.hookimpl(tryfirst=True)
