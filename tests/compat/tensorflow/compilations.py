@@ -10,7 +10,7 @@ from pathlib import Path
 
 import tensorflow as tf
 
-from kameleon.compat.tensorflow.running import executor, regions
+from kameleon.compat.tensorflow.running import compiled, executor
 
 sys.path.insert(0, str(Path(__file__).with_name("programs")))
 from sizes import BUILDERS
@@ -31,7 +31,7 @@ def counting(owner, name):
 
 
 def main():
-    count = counting(regions._Region, "compiled")
+    count = counting(compiled.Region, "compiled")
     turns = counting(executor.Run, "_turn")
     found = {}
     for name, build in BUILDERS.items():

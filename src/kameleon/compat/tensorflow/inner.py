@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Mapping
 from copy import copy
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,14 +18,18 @@ from kameleon.graph.primitives.elementwise import constant
 from kameleon.graph.primitives.sizes import Size, size_of, split
 
 from .lowering import (
+    OTHER_TURNS,
     ArrayHandle,
     Elements,
     ListHandle,
     Lowering,
     NotCompiledError,
+    PastArray,
     StackHandle,
+    in_front,
+    only,
 )
-from .progress import Progress, Same, Turns
+from .progress import Kept, Progress, Same, Turns
 from .variables import Reference
 from .walks import reached
 
@@ -35,13 +39,11 @@ class Inner(Lowering):
 
     Attributes:
         around: the state outside of it.
-        pushed: by stack, what goes there.
     """
 
     def __init__(self, around: Lowering) -> None:
         super().__init__(around.store)
         self.around, self.lowered = around, around.lowered
-        self.pushed: dict[StackHandle, Any] = {}
         self.numbers = around.numbers
 
     def outer_value(self, reference: Reference) -> Tensor:
@@ -75,7 +77,15 @@ class Inner(Lowering):
 
 
 class Branch(Inner):
-    """The state in a branch."""
+    """The state in a branch.
+
+    Attributes:
+        pushed: by stack, what goes there.
+    """
+
+    def __init__(self, around: Lowering) -> None:
+        super().__init__(around)
+        self.pushed: dict[StackHandle, Any] = {}
 
     def elements(self, handle: ArrayHandle) -> Elements:
         """What an array holds."""
@@ -95,6 +105,10 @@ class Branch(Inner):
     def pop_one(self, handle: StackHandle) -> Any:
         """Take a value off a stack."""
         return self.around.pop_one(handle)
+
+    def pop_all(self, handle: StackHandle, turns: Turns | int) -> Kept:
+        """Take off a stack what the turns of a loop put there."""
+        return self.around.pop_all(handle, turns)
 
 
 # Turns of loops ---------------------------------------------------------------------------------
@@ -116,6 +130,20 @@ def _static(shape: Shape) -> tuple[int, ...] | None:
 Ordered = Callable[[bool], Any]  # rows for the turns of a loop; backwards, if so asked
 
 
+class Pushed(NamedTuple):
+    """What a turn puts on a stack.
+
+    Attributes:
+        value: one value, or several rows.
+        is_single: which of both.
+        within: what it put there, given the value, where that's not just it.
+    """
+
+    value: Any
+    is_single: bool
+    within: Callable[[Any], Any] | None = None
+
+
 class Turn(Inner):
     """The state in a turn of a loop.
 
@@ -126,6 +154,7 @@ class Turn(Inner):
         cells: by variable, the parameter for its value before the turn.
         stacked: by array, the parameter that says which element is written, the value, and whether
             that's added.
+        pushed: by stack, what goes there.
         backwards: whether the turns take off what others put on a stack.
     """
 
@@ -138,6 +167,7 @@ class Turn(Inner):
         self.known: dict[Tensor, Any] = {}
         self.cells: dict[Reference, Tensor] = {}
         self.stacked: dict[ArrayHandle, tuple[Tensor, Tensor, bool]] = {}
+        self.pushed: dict[StackHandle, Pushed] = {}
         self.backwards = False
         self.carried: dict[ArrayHandle, Tensor] = {}
         self.given: list[Tensor] = []  # parameters that stand for what's around
@@ -271,17 +301,41 @@ class Turn(Inner):
     def push(self, handle: StackHandle, rows: Any) -> None:
         """Put values on a stack."""
         self._check_stack(handle)
-        self.pushed[handle] = rows, False
+        if isinstance(rows, Kept):
+            self.pushed[handle] = self._within(rows)
+        elif rows.shape[0] == 1:
+            self.pushed[handle] = Pushed(only(rows), True)
+        elif not isinstance(self.turns, Turns):
+            self.pushed[handle] = Pushed(rows, False)
+        else:
+            self.pushed[handle] = Pushed(rows, True, lambda row: row)
+
+    def _within(self, kept: Kept) -> Pushed:
+        """What the turns of a loop put on a stack that runs in this turn."""
+        turns, rows = kept.turns, kept.rows
+        if isinstance(turns, Turns) and self._is_own(turns.numbers):
+            raise NotCompiledError("a loop of as many turns as the turn around it says")
+        if kept.within is None and isinstance(rows, Tensor):
+            return Pushed(rows, True, lambda row: Kept(turns, row))
+        if kept.within is None and isinstance(rows, Same) and isinstance(rows.value, Tensor):
+            return Pushed(rows.value, True, lambda row: Kept(turns, Same(row)))
+        value = rows.value if isinstance(rows, Same) else None
+        if kept.within is not None or isinstance(value, ArrayHandle | PastArray):
+            raise NotCompiledError("what a loop in a loop in a loop puts on a stack")
+        return Pushed(kept, True)
 
     def push_one(self, handle: StackHandle, value: Any) -> None:
         """Put a value on a stack."""
         self._check_stack(handle)
-        self.pushed[handle] = value, True
+        self.pushed[handle] = Pushed(value, True)
 
     def pop(self, handle: StackHandle, count: int) -> Any:
         """Take values off a stack that was filled outside of the loop."""
         if isinstance(self.turns, Turns):
-            raise NotCompiledError("how much a loop takes off a stack isn't known")
+            rows = self._row_off(handle)
+            if isinstance(rows, Kept) or rows.shape[0] != count:
+                raise NotCompiledError(OTHER_TURNS)
+            return rows
         rows = self._rows_off(handle, count)
         return self._slice(rows.reshape(-1, count, *rows.shape[1:]) if isinstance(rows, np.ndarray)
                            else M.reshape(rows, [-1, count, *rows.shape[1:]]))  # fmt: skip
@@ -290,23 +344,50 @@ class Turn(Inner):
         """Take a value off a stack."""
         return self._slice(self._rows_off(handle, 1))
 
+    def pop_all(self, handle: StackHandle, turns: Turns | int) -> Kept:
+        """Take off a stack what the turns of a loop put there, in a turn like this one."""
+        found = self._row_off(handle)
+        if not isinstance(found, Kept) or found.turns != turns:
+            raise NotCompiledError(OTHER_TURNS)
+        return found
+
     def _check_stack(self, handle: StackHandle) -> None:
         if self.turns is None or handle in self.pushed:
             raise NotCompiledError("how much a loop puts on a stack isn't known")
 
+    def _row_off(self, handle: StackHandle) -> Any:
+        """What a turn like this one put on a stack."""
+        self._check_stack(handle)
+        self.backwards = True
+        kept = self.around.pop_all(handle, self.turns or 0)
+        row = self._slice(kept.rows)
+        if kept.within is not None:
+            return kept.within(row)
+        return row if isinstance(row, Kept) else in_front(row)
+
     def _rows_off(self, handle: StackHandle, count: int) -> Any:
         self._check_stack(handle)
         self.backwards = True
-        if isinstance(self.turns, Turns):
-            return self.around.pop_all(handle, self.turns).rows
-        return self.around.pop(handle, (self.turns or 0) * count)
+        if not isinstance(self.turns, Turns):
+            return self.around.pop(handle, (self.turns or 0) * count)
+        kept = self.around.pop_all(handle, self.turns)
+        if kept.within is not None:
+            raise NotCompiledError(OTHER_TURNS)
+        return kept.rows
 
     def _slice(self, rows: Any) -> Any:
         """The row of a turn: the first one takes the last row."""
+        found = self._row(rows)
+        if not isinstance(found, PastArray):
+            return found
+        self.arrays[found.handle] = found.held
+        return found.handle
+
+    def _row(self, rows: Any) -> Any:
         if isinstance(rows, Progress):
             return self.counted(rows.backwards)
         if isinstance(rows, np.ndarray):
-            return self.counted(rows[::-1])
+            return rows[0] if rows.dtype == object else self.counted(rows[::-1])
         if isinstance(rows, Same):
             return rows.value
         param = input_node(TensorType(tuple(rows.shape[1:]), rows.dtype))
@@ -314,18 +395,30 @@ class Turn(Inner):
         self.sequences[param] = lambda back: rows if back else M.reverse(rows, axes=(0,))
         return param
 
-    def rows_pushed(self, value: Any, single: bool) -> Any:
+    def rows_pushed(self, pushed: Pushed) -> Any:
         """What a stack gets from all turns, where that's known."""
-        if isinstance(self.turns, Turns):
-            if isinstance(value, Tensor) and self._is_own(value):
-                return self.known.get(value)
-            return Same(value)
-        turns = self.turns or 0
-        if isinstance(value, Tensor):
+        value, turns = pushed.value, self.turns or 0
+        if isinstance(value, Tensor) and (value in self.known or self._is_own(value)):
             found = self.known.get(value)
+        elif isinstance(value, ArrayHandle) and value in self.arrays:
+            found = Same(self._past(value))
         else:
-            found = np.broadcast_to(value, (turns, *np.shape(value)))
-        return found if single or found is None else found.reshape(-1, *found.shape[2:])
+            found = Same(value)
+        if not isinstance(found, Same) or isinstance(turns, Turns):
+            return found
+        if pushed.is_single:
+            return found.times(turns)
+        if isinstance(value, Tensor):
+            return None
+        return found.times(turns).reshape(-1, *np.shape(value)[1:])
+
+    def _past(self, handle: ArrayHandle) -> PastArray:
+        """An array of the turn, for other loops."""
+        held = self.arrays[handle].past(handle)
+        sizes = held.size, *held.shape(handle)
+        if any(isinstance(size, Tensor) and self._is_own(size) for size in sizes):
+            raise NotCompiledError("an array of another size in each turn")
+        return PastArray(handle, held)
 
     def _is_own(self, value: Tensor) -> bool:
         """Whether a value is made of a parameter of the turn."""

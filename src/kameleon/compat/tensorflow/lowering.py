@@ -22,11 +22,14 @@ from kameleon.graph.primitives.indexing import gather
 from kameleon.graph.primitives.sizes import Size, minus, size_of
 
 from .parts import padded, replaced
-from .progress import Kept, Progress, Turns
-from .tensors import dims, sizes_of, tensor
+from .progress import Kept, Progress, Same, Turns
+from .tensors import dims, tensor
 from .variables import HOLDS, Reference, Store
 
 Shape = tuple[Size, ...]
+
+
+OTHER_TURNS = "a stack holds what other turns put there"
 
 
 class NotCompiledError(Exception):
@@ -95,6 +98,10 @@ class Elements:
             raise NotCompiledError("the shape of an array's elements isn't known")
         return handle.element
 
+    def past(self, handle: ArrayHandle) -> PastElements:
+        """Its sizes alone."""
+        return PastElements(self.size, None, {}, self.shape(handle))
+
     def element(self, handle: ArrayHandle, at: Any) -> Tensor:
         """An element."""
         if isinstance(at, Tensor):
@@ -124,6 +131,25 @@ class Elements:
         order[list(self.rows)] = self.size + np.arange(len(self.rows))
         added = M.stack(list(self.rows.values()), 0)
         return gather(M.concatenate([base, added], 0), constant(order), 0)
+
+
+@dataclass(frozen=True)
+class PastElements(Elements):
+    """What an array held in a turn of another loop, or in a branch: nothing but its sizes is known
+    any more.
+    """
+
+    def whole(self, handle: ArrayHandle, element: Shape | None = None) -> Tensor:
+        """Nothing that is known."""
+        raise NotCompiledError("what an array held in a turn of another loop, or in a branch")
+
+
+@dataclass(frozen=True, eq=False)
+class PastArray:
+    """An array that each turn of a loop makes anew, for the turns of another loop."""
+
+    handle: ArrayHandle
+    held: PastElements
 
 
 def _int(size: Size) -> int:
@@ -230,12 +256,10 @@ class Lowering:
         of = self.newest(given)
         if isinstance(of, ArrayHandle):
             return self.whole(of)
-        rows = [
-            each.over() if isinstance(each, Kept) else tensor(each)
-            for each in self.stacks.get(of, ())
-        ]
-        if not rows:
+        chunks = self.stacks.get(of, ())
+        if not chunks or any(isinstance(each, Kept) and each.within for each in chunks):
             raise NotCompiledError("the shape of a list's elements isn't known")
+        rows = [each.over() if isinstance(each, Kept) else tensor(each) for each in chunks]
         return M.concatenate(rows, 0)
 
     def set_item(self, given: ListHandle, at: Any, value: Tensor, adds: bool = False) -> ListHandle:
@@ -353,6 +377,9 @@ class Lowering:
             self.put_from(handle, at.begun(size_of(rows, 0)), rows, adds)
             return
         held = self.elements(handle)
+        if not isinstance(held.size, int) and np.array_equal(at, np.arange(len(at))):
+            self.put_from(handle, 0, rows, adds)
+            return
         size = max(_int(held.size), int(at.max(initial=-1)) + 1)
         here = constant(np.isin(np.arange(size), at)) if len(at) < size else None
         self._put_over(handle, replace(held, size=size), _placed(rows, at, size), here, adds)
@@ -369,17 +396,17 @@ class Lowering:
 
     def push_one(self, handle: StackHandle, value: Any) -> None:
         """Put a value on a stack."""
-        self.push(handle, _in_front(value))
+        self.push(handle, in_front(value))
 
     def pop_one(self, handle: StackHandle) -> Any:
         """Take a value off a stack."""
-        return _first(self.pop(handle, 1))
+        return only(self.pop(handle, 1))
 
-    def pop_all(self, handle: StackHandle, turns: Turns) -> Kept:
+    def pop_all(self, handle: StackHandle, turns: Turns | int) -> Kept:
         """Take off a stack what the turns of a loop put there."""
         *chunks, last = self.stacks.get(handle, ()) or (None,)
         if not isinstance(last, Kept) or last.turns != turns:
-            raise NotCompiledError("a stack holds what other turns put there")
+            raise NotCompiledError(OTHER_TURNS)
         self.stacks[handle] = tuple(chunks)
         return last
 
@@ -399,7 +426,12 @@ class Lowering:
             found.insert(0, last)
             count -= size
         self.stacks[handle] = tuple(chunks)
-        return found[0] if len(found) == 1 else M.concatenate([tensor(x) for x in found], 0)
+        return found[0] if len(found) == 1 else M.concatenate([_rows(x) for x in found], 0)
+
+
+def _rows(rows: Any) -> Tensor:
+    is_same = isinstance(rows, np.ndarray) and rows.dtype == object
+    return M.stack([tensor(x) for x in rows], 0) if is_same else tensor(rows)
 
 
 def _cut(rows: Any, start: int, stop: int) -> Any:
@@ -418,11 +450,13 @@ class OnHost(Lowering):
         self.store.variables.begin(reference, np.asarray(value))
 
 
-def _in_front(value: Any) -> Any:
+def in_front(value: Any) -> Any:
     """A value as the only row."""
-    return M.expand_dims(value, 0) if isinstance(value, Tensor) else np.asarray(value)[None]
+    if isinstance(value, Tensor):
+        return M.expand_dims(value, 0)
+    return Same(np.asarray(value) if isinstance(value, np.generic) else value).times(1)
 
 
-def _first(rows: Any) -> Any:
+def only(rows: Any) -> Any:
     """The only row."""
-    return M.reshape(rows, sizes_of(rows, 1)) if isinstance(rows, Tensor) else rows[0]
+    return M.reshape(rows, dims(rows)[1:]) if isinstance(rows, Tensor) else rows[0]

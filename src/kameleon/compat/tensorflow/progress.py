@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -15,7 +15,7 @@ from kameleon.graph.primitives.sizes import Size, dims_of, plus, size_of, sizes_
 
 from .tensors import tensor
 
-SAMPLES = (3, 5, 8)  # turns that are counted to see how the values go on
+SAMPLES = (5, 8, 11)  # turns that are counted to see how the values go on
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,13 @@ class Progress:
         """The value in each turn."""
         if not self.grows and not self.share:
             return np.broadcast_to(self.first, (turns, *self.first.shape))
-        return np.asarray(self.first + self.step * np.arange(turns) + self.share * turns)
+        return self.at(np.arange(turns), turns)
+
+    def at(self, turn: Any, turns: int) -> np.ndarray:
+        """The value in a turn of so many."""
+        if not self.grows and not self.share:
+            return self.first
+        return np.asarray(self.first + self.step * turn + self.share * turns, self.first.dtype)
 
     @property
     def grows(self) -> bool:
@@ -124,20 +130,33 @@ class Same(NamedTuple):
 
     value: Any
 
+    def times(self, count: int) -> np.ndarray:
+        """A row for each of so many turns."""
+        if isinstance(self.value, np.ndarray | np.generic):
+            return np.broadcast_to(self.value, (count, *self.value.shape))
+        rows = np.empty(count, object)
+        for at in range(count):
+            rows[at] = self.value
+        return rows
 
-class Kept(NamedTuple):
-    """What all turns of a loop put on a stack, one value each.
+
+@dataclass(frozen=True)
+class Kept:
+    """What all turns of a loop put on a stack.
 
     Attributes:
         turns: of the loop.
         rows: a row for each turn.
+        within: where a turn put several values there, these, given its row.
     """
 
-    turns: Turns
+    turns: Turns | int
     rows: Tensor | Progress | Same
+    within: Callable[[Any], Any] | None = None
 
     def over(self) -> Tensor:
-        """A row for each turn."""
+        """A row for each turn, of a loop whose turns put one value each there."""
+        assert isinstance(self.turns, Turns)  # else a turn put several there
         if isinstance(self.rows, Progress):
             return self.rows.over(self.turns)
         if isinstance(self.rows, Tensor):

@@ -403,6 +403,104 @@ def aligned():
 
 
 @case
+@sized
+def likely():
+    """How likely tags of words are, by a conditional random field."""
+    texts, lengths, words, feeds = read_texts()
+    found, _ = crf.crf_log_likelihood(words, tf.minimum(texts, 3), lengths)
+    return [step(-tf.reduce_mean(found)), found], feeds
+
+
+# Loops in loops and in branches -------------------------------------------------------------------
+
+
+def halved():
+    """A matrix of weights."""
+    return tf.get_variable("halved", initializer=np.eye(3, dtype="float32") / 2)
+
+
+@case
+@sized
+def rows_of_rows():
+    x, w = floats(None, None, 3), halved()
+    of_row = lambda row: tf.tanh(tf.tensordot(row, w, 1))  # noqa: E731
+    found = tf.map_fn(lambda rows: tf.map_fn(of_row, rows), x)
+    return [step(tf.reduce_mean(found**2)), found], lambda n: {x: wave(n, 1 + n // 2, 3)}
+
+
+@case
+@sized
+def sums_of_rows():
+    x, w = floats(None, None, 3), halved()
+    add = lambda a, row: tf.tanh(tf.tensordot(a, w, 1) + row)  # noqa: E731
+    found = tf.map_fn(lambda rows: tf.scan(add, rows), x)
+    return [step(tf.reduce_mean(found**2)), found], lambda n: {x: wave(1 + n // 2, n, 3)}
+
+
+@case
+@sized
+def sums_or_products():
+    """Which loop runs is said by a size."""
+    x, w = floats(None, 3), halved()
+    sums = lambda: tf.scan(lambda a, row: tf.tanh(tf.tensordot(a, w, 1) + row), x)  # noqa: E731
+    products = lambda: tf.map_fn(lambda row: row * tf.reduce_sum(w), x)  # noqa: E731
+    found = tf.cond(tf.shape(x)[0] % 2 > 0, sums, products)
+    return [step(tf.reduce_mean(found**2)), found], lambda n: {x: wave(n, 3)}
+
+
+@case
+@sized
+def until_small():
+    """Which loop runs, and how long, is said by values."""
+    x, w = floats(None, 3), halved()
+    is_large = lambda s: tf.reduce_max(tf.abs(s)) > 0.05  # noqa: E731
+    smaller = lambda: tf.while_loop(is_large, lambda s: tf.tanh(tf.matmul(s, w)), [x])  # noqa: E731
+    found = tf.cond(tf.reduce_sum(x) > 6, smaller, lambda: x * w[0, 0])
+    return [step(tf.reduce_mean(found**2)), found], lambda n: {x: wave(n, 3)}
+
+
+@case
+@sized
+def as_often_as_told():
+    """How long a loop in a branch runs is fed."""
+    x, times, w = floats(None, 3), integers(), halved()
+    again = lambda i, s: (i + 1, tf.tanh(tf.matmul(s, w)))  # noqa: E731
+    loop = lambda: tf.while_loop(lambda i, s: i < times, again, [0, x])[1]  # noqa: E731
+    found = tf.cond(tf.reduce_sum(x) > 6, loop, lambda: x * w[0, 0])
+    return [step(tf.reduce_mean(found**2)), found], lambda n: {x: wave(n, 3), times: 1 + n // 2}
+
+
+@case
+@sized
+def branches_in_a_loop():
+    x, times, w = floats(None, 3), integers(), halved()
+
+    def body(i, s):
+        is_large = tf.reduce_sum(s) > 0
+        smaller = lambda: s - tf.sigmoid(s)  # noqa: E731
+        return i + 1, tf.cond(is_large, lambda: tf.tanh(tf.matmul(s, w)), smaller)
+
+    found = tf.while_loop(lambda i, s: i < times, body, [0, x - 0.5])[1]
+    return [step(tf.reduce_mean(found**2)), found], lambda n: {x: wave(3, 3), times: 1 + n // 2}
+
+
+@case
+@sized
+def at_most_so_many():
+    """Another bound than a size, and one that's a size but for a few."""
+    x = floats(None, 3)
+    few = tf.while_loop(
+        lambda i, a: i < tf.minimum(tf.shape(x)[0], 6), lambda i, a: (i + 1, a + x[i]), [0, x[0]]
+    )
+    behind = tf.while_loop(
+        lambda i, a: i <= tf.shape(x)[0], lambda i, a: (i + 1, a * 0.9 + x[i - 1]), [2, x[0]]
+    )
+    count = tf.while_loop(lambda i: i < 2 * tf.shape(x)[0] - 3, lambda i: i + 2, [0])
+    grads = tf.gradients([few[1], behind[1]], x)
+    return [few, behind, count, grads], lambda n: {x: wave(n, 3)}
+
+
+@case
 def tagged():
     """Tags of words, by a conditional random field."""
     tf.set_random_seed(3)

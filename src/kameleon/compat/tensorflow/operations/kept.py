@@ -155,7 +155,7 @@ kept("StackPopV2 StackPop")(lambda lowering, handle: lowering.pop_one(handle))
 @kept("StackPushV2 StackPush")
 def _push(lowering: Lowering, handle: StackHandle, value: Any) -> list[Any]:
     value = lowering.value(value)
-    if is_text(value) or not isinstance(value, Tensor | np.ndarray | np.generic):
+    if is_text(value) or not isinstance(value, Tensor | np.ndarray | np.generic | ArrayHandle):
         raise NotCompiledError("a stack that holds no numbers")
     lowering.push_one(handle, value)
     return [value]

@@ -208,7 +208,9 @@ def is_of_sizes(size: Size) -> bool:
     if isinstance(size, int):
         return True
     behind = reached([size], lambda node: () if node.primitive.name == "size" else node.operands)
-    return all(node.operands or node.primitive is CONSTANT for node in behind)
+    return all(node.operands or node.primitive is CONSTANT for node in behind) and not any(
+        map(has_effects, behind)
+    )
 
 
 def sizes_in(value: Any) -> list[Size]:

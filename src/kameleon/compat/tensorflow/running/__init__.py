@@ -8,7 +8,8 @@ counting  how many turns loops have; ahead of them, where only their own values 
 bodies    what elements give
 choices   choices as K's
 loops     loops as K's
-regions   a region as one compiled function of K
+compiled  a region as one compiled function of K
+regions   runs regions: compiled for what comes in, or divided
 executor  runs a plan: values flow along edges, also around loops
 spans     what ran when, where it's asked
 session   plans by what is fetched and fed

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +17,8 @@ from ..failures import is_failure
 from ..graph import Value
 from ..inner import Branch, snapshot
 from ..lowering import ArrayHandle, Lowering, NotCompiledError, StackHandle
-from ..operations.values import are_sizes_open, is_text
+from ..operations.values import are_sizes_open, is_of_sizes, is_text
+from ..progress import Kept, Same
 from ..tensors import dims, tensor
 from ..variables import Reference
 from .bodies import ABSENT, COMPOUNDS, STATIC, AbsentError, ApartError, Values, is_same, lower
@@ -72,9 +75,7 @@ def _chosen(lowering: Lowering, choice: Choice, condition: Tensor, values: Value
             joins.add(value, pair)
         _add_states(joins, sides[0][0], sides[1][0])
     found = cond_over("tf.cond", condition, [joins.sides[1], joins.sides[0]], start)
-    results = {key: joins.same[key] for key in joins.same}
-    results.update(zip(joins.keys, found, strict=True))
-    for key, result in results.items():
+    for key, result in joins.results(found).items():
         if isinstance(key[0], Reference):
             lowering.assign(key[0], result)
         elif isinstance(key[0], ArrayHandle):
@@ -107,6 +108,7 @@ class _Joins:
         self.keys: list[Any] = []
         self.sides: tuple[list[Tensor], list[Tensor]] = ([], [])
         self.same: dict[Any, Any] = {}
+        self._kept: dict[Any, Kept] = {}
 
     def add(self, key: Any, pair: list[Any]) -> None:
         """Join two results."""
@@ -123,6 +125,23 @@ class _Joins:
         self.keys.append(key)
         for side, node in zip(self.sides, nodes, strict=True):
             side.append(node)
+
+    def add_rows(self, key: Any, way: int, kept: Kept) -> None:
+        """Join what turns of a loop in one branch put on a stack with as many rows of zeros."""
+        rows = kept.rows.value if isinstance(kept.rows, Same) else kept.rows
+        if isinstance(rows, Tensor):
+            self._kept[key] = kept
+            self.add(key, _beside(way, rows))
+        else:
+            self.same[key] = kept
+
+    def results(self, found: list[Tensor]) -> dict[Any, Any]:
+        """By key what comes out, given what the choice gives."""
+        results = self.same | dict(zip(self.keys, found, strict=True))
+        for key, kept in self._kept.items():
+            rows = results[key]
+            results[key] = replace(kept, rows=Same(rows) if isinstance(kept.rows, Same) else rows)
+        return results
 
 
 def _results(choice: Choice, sides: list[Values]) -> Iterable[tuple[Value, list[Any]]]:
@@ -144,8 +163,8 @@ def _results(choice: Choice, sides: list[Values]) -> Iterable[tuple[Value, list[
 
 def _beside(way: int, found: Any) -> list[Any]:
     """A result of one branch, and something of its kind for the other."""
-    if not isinstance(found, Tensor):
-        return [found, found]
+    if not isinstance(found, Tensor) or (found.dtype.is_integer and is_of_sizes(found)):
+        return [found, found]  # it does no harm there
     none = zeros(dims(found), found.dtype)
     return [none, found] if way else [found, none]
 
@@ -157,12 +176,21 @@ def _add_states(joins: _Joins, against: Branch, wanted: Branch) -> None:
     for handle in {**against.arrays, **wanted.arrays}:
         if against.knows(handle) and wanted.knows(handle):
             joins.add((handle, 0), [branch.whole(handle) for branch in (against, wanted)])
+    for branch in (against, wanted):
+        for handle, held in branch.arrays.items():
+            if not branch.around.knows(handle):
+                with suppress(NotCompiledError):  # then it isn't known outside
+                    branch.around.arrays[handle] = held.past(handle)
     for stack in {**against.pushed, **wanted.pushed}:
         pair = [branch.pushed.get(stack) for branch in (against, wanted)]
         way = int(pair[0] is None)
-        if pair[1 - way] is None:
-            pair = _beside(way, tensor(pair[way]))
-        joins.add((stack, 0), pair)
+        rows = pair[way]
+        if pair[1 - way] is not None:
+            joins.add((stack, 0), pair)
+        elif isinstance(rows, Kept):
+            joins.add_rows((stack, 0), way, rows)
+        else:
+            joins.add((stack, 0), _beside(way, rows))
 
 
 COMPOUNDS[Choice] = _choose

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from kameleon.graph.ir.node import Tensor
+from kameleon.graph.primitives.movement import iota
+from kameleon.graph.primitives.sizes import are_one_size, minus
 
 from ..graph import Operation, Value
 from ..lowering import Lowering
 from ..operations import table
-from ..operations.values import NeedsValueError, is_text
+from ..operations.values import NeedsValueError, are_sizes_open, is_of_sizes, is_text, size_in
 from ..progress import SAMPLES, Progress, Turns
 from .needed import ENTERS, MERGES, SWITCHES, Compound, Loop
 
 MOST = 100_000  # turns that are counted one by one
 LARGEST = 64  # elements of a value that counts
+FEW, MANY = (1, 2), 10_000_019  # where another bound than a size would show
+APART = range(-2, 3)  # by how much a size is more than the number of turns
 
 GoesOn = Callable[[int, dict[int, np.ndarray]], bool]  # of a turn, and what counts in it
 
@@ -54,19 +59,7 @@ def counted(
     Raises:
         NeedsValueError: a value from outside decides, which could be known; if `needs_count`.
     """
-    counting = _Counting(loop, firsts, outer, lowering)
-    slices = {at: counting.slice(each.following) for at, each in enumerate(loop.carried)}
-    known = {at for at, first in enumerate(firsts) if _is_counter(first)}
-    while wrong := {at for at in known if not slices[at].carried <= known or slices[at].unknown}:
-        known -= wrong
-    if turns is not None:
-        return counting.run(known, lambda turn, now: turn < turns, slices)
-    test = counting.slice(loop.condition)
-    if test.unknown or not test.carried <= known:
-        if needs_count:
-            counting.ask(test, slices)
-        return None
-    return counting.run(known, lambda turn, now: counting.goes_on(test, now), slices)
+    return _Counting(loop, firsts, outer, lowering).count(needs_count, turns)
 
 
 def counted_openly(
@@ -80,31 +73,48 @@ def counted_openly(
     what they count goes on.
 
     Args:
-        turns: what was counted ahead. Else another loop's turns are those of this one, too, if it
-            counts them.
+        turns: what was counted ahead. Else what decides says it: a size, or the number of turns of
+            another loop.
     """
-    numbers = [lowering.turns_of(first) for first in firsts]
-    others = {number for number in numbers if number is not None}
-    chosen = turns or (others.pop() if len(others) == 1 else None)
-    if chosen is None:
+    counting = _Counting(loop, firsts, outer, lowering)
+    told = turns or counting.told()
+    if told is None:
         return None
-    samples = {}
-    for count in SAMPLES:
-        given = [
-            first if number is None else np.array(count, str(first.dtype))
-            for first, number in zip(firsts, numbers, strict=True)
-        ]
-        sample = counted(loop, given, outer, lowering, False, count if turns else None)
-        if sample is None or sample.turns != count:
+    samples, rows = dict[int, int](), dict[int, dict[int, Any]]()
+    for count in SAMPLES if turns else (*SAMPLES, *FEW):
+        sample = counting.given(told, count).count(False, count if turns else None)
+        if sample is None or not isinstance(sample.turns, int):
             return None
-        samples[count] = sample
-    values = {}
-    for at in samples[SAMPLES[0]].values:
-        progress = Progress.of({count: each.values[at] for count, each in samples.items()})
-        if progress is None:
-            return None
-        values[at] = progress
+        samples[count], rows[sample.turns] = sample.turns, sample.values
+    less = SAMPLES[0] - samples[SAMPLES[0]]
+    if less not in APART or any(max(count - less, 0) != n for count, n in samples.items()):
+        return None
+    chosen = Turns(iota([minus(told.count, less)])) if less else told
+    found = {
+        at: Progress.of({count: each[at] for count, each in rows.items()})
+        for at in rows[samples[SAMPLES[0]]]
+    }
+    values = {at: progress for at, progress in found.items() if progress is not None}
+    if turns is None and not counting.given(told, MANY).ends_at(MANY - less, values):
+        return None
     return Count(chosen, values, {at: each.last(chosen) for at, each in values.items()})
+
+
+def turns_of(value: Any, lowering: Lowering) -> Turns | None:
+    """The turns that a value is the number of: another loop's, or as many as an open size."""
+    found = lowering.turns_of(value)
+    if found is not None or not are_sizes_open() or not _may_be_size(value):
+        return found
+    size = size_in(value)
+    if isinstance(size, Tensor) and is_of_sizes(size):
+        numbers = lowering.numbers
+        same = (turns for known, turns in numbers.items() if are_one_size(known, size))
+        found = numbers[value] = numbers[size] = next(same, None) or Turns(iota([size]))
+    return found
+
+
+def _may_be_size(value: Any) -> bool:
+    return isinstance(value, Tensor) and value.shape == () and value.dtype.is_integer
 
 
 def _is_counter(first: Any) -> bool:
@@ -123,76 +133,169 @@ class _Slice:
     Attributes:
         operations: in order.
         carried: numbers of what's carried.
-        unknown: values whose computation can't be followed, each with the operation that takes it.
+        unknown: what it takes that isn't known; None for what can't be followed.
     """
 
     operations: list[Operation]
     carried: set[int]
-    unknown: list[tuple[Value, Operation | None]]
+    unknown: list[Any]
 
 
+@dataclass
 class _Counting:
-    def __init__(
-        self, loop: Loop, firsts: list[Any], outer: Callable[[Value], Any], lowering: Lowering
-    ) -> None:
-        self._loop, self._firsts, self._outer, self._lowering = loop, firsts, outer, lowering
-        self._heads = {each.merge: at for at, each in enumerate(loop.carried)}
-        parts = [*loop.testing, *loop.body]
-        self._order = {e: at for at, e in enumerate(parts) if not isinstance(e, Compound)}
+    """What counts in a loop.
 
-    def slice(self, value: Value) -> _Slice:
+    Attributes:
+        loop: it.
+        firsts: what is carried begins with.
+        outer: finds what a value from outside is.
+        lowering: the state around the loop.
+        stand_in: what is counted with in the place of a value from outside.
+        same: what operations give that give the same in each turn; None for the others.
+    """
+
+    loop: Loop
+    firsts: list[Any]
+    outer: Callable[[Value], Any]
+    lowering: Lowering
+    stand_in: Callable[[Any], Any] = lambda value: value
+    same: dict[Operation, list[Any] | None] = field(default_factory=dict)
+
+    def count(self, needs_count: bool, turns: int | None) -> Count | None:
+        """The turns; None where they aren't known."""
+        slices, known = self._slices, {at for at, x in enumerate(self._begun) if _is_counter(x)}
+        while wrong := {
+            at for at in known if not slices[at].carried <= known or slices[at].unknown
+        }:
+            known -= wrong
+        if turns is not None:
+            return self._run(known, lambda turn, now: turn < turns)
+        test = self._test
+        if test.unknown or not test.carried <= known:
+            if needs_count:
+                self._ask()
+            return None
+        return self._run(known, lambda turn, now: self._goes_on(now))
+
+    def told(self) -> Turns | None:
+        """The turns that all that decides says, where it isn't known."""
+        found = [turns_of(value, self.lowering) for value in self._undecided()]
+        return found[0] if found and all(each is found[0] for each in found) else None
+
+    def given(self, turns: Turns, count: int) -> _Counting:
+        """The same where these turns are so many."""
+
+        def stand_in(value: Any) -> Any:
+            is_count = turns_of(value, self.lowering) is turns
+            return np.array(count, str(value.dtype)) if is_count else value
+
+        return replace(self, stand_in=stand_in)
+
+    def ends_at(self, turns: int, values: Mapping[int, Progress]) -> bool:
+        """Whether the last turn is this one, if values go on like that."""
+        if not self._test.carried <= values.keys():
+            return False
+        before, after = (
+            {at: each.at(turn, turns) for at, each in values.items()} for turn in (turns - 1, turns)
+        )
+        return self._goes_on(before) and not self._goes_on(after)
+
+    @cached_property
+    def _begun(self) -> list[Any]:
+        return [*map(self.stand_in, self.firsts)]
+
+    @cached_property
+    def _heads(self) -> dict[Operation, int]:
+        """The numbers of what is carried, by the Merge at its head."""
+        return {each.merge: at for at, each in enumerate(self.loop.carried)}
+
+    @cached_property
+    def _order(self) -> dict[Operation, int]:
+        parts = [*self.loop.testing, *self.loop.body]
+        return {e: at for at, e in enumerate(parts) if not isinstance(e, Compound)}
+
+    @cached_property
+    def _test(self) -> _Slice:
+        return self._slice(self.loop.condition)
+
+    @cached_property
+    def _slices(self) -> list[_Slice]:
+        return [self._slice(each.following) for each in self.loop.carried]
+
+    def _slice(self, value: Value) -> _Slice:
         """What a value is computed from."""
         found = _Slice([], set(), [])
         seen: set[Operation] = set()
-        rest: list[tuple[Value, Operation | None]] = [(value, None)]
+        rest = [value]
         while rest:
-            current, taker = rest.pop()
-            source = current[0]
-            if source.type in MERGES and source in self._heads:
+            current = rest.pop()
+            source, settled = current[0], self._settled(current)
+            if settled is not None:
+                found.unknown += [] if _is_counter(settled) else [settled]
+            elif source.type in MERGES and source in self._heads:
                 found.carried.add(self._heads[source])
             elif source.type in SWITCHES and source.inputs[0][0] in self._heads:
                 found.carried.add(self._heads[source.inputs[0][0]])
-            elif source.type in ENTERS:
-                if not _is_counter(self._outer(source.inputs[0])):
-                    found.unknown.append((source.inputs[0], taker))
             elif source not in self._order or not table.is_folded(source):
-                found.unknown.append((current, taker))
+                found.unknown.append(None)
             elif source not in seen:
                 seen.add(source)
-                rest += [(each, source) for each in source.inputs]
+                rest += source.inputs
         found.operations = sorted(seen, key=self._order.__getitem__)
         return found
 
-    def ask(self, test: _Slice, slices: dict[int, _Slice]) -> None:
-        """Ask for a value from outside that would tell the number of turns."""
-        parts, rest, seen = [test], list(test.carried), set[int]()
+    def _settled(self, value: Value) -> Any:
+        """What a value is that's the same in each turn; None where it may not be."""
+        return self.stand_in(self._outside(value))
+
+    def _outside(self, value: Value) -> Any:
+        source, index = value
+        if source.type in ENTERS:
+            return self.outer(source.inputs[0])
+        if source not in self.same:
+            self.same[source] = self._once(source)
+        found = self.same[source]
+        return None if found is None else found[index]
+
+    def _once(self, operation: Operation) -> list[Any] | None:
+        """What an operation gives whose inputs are the same in each turn."""
+        if operation not in self._order or operation.type not in table.PURE:
+            return None
+        given = [self._outside(each) for each in operation.inputs]
+        if any(each is None for each in given):
+            return None
+        try:
+            return table.lowered(self.lowering, operation, given)
+        except Exception:  # then it can't be told here
+            return None
+
+    def _undecided(self) -> list[Any]:
+        """What decides about the number of turns, and isn't known; None for what's not settled."""
+        parts, rest, seen = [self._test], list(self._test.carried), set[int]()
         while rest:
             at = rest.pop()
             if at not in seen:
                 seen.add(at)
-                parts.append(slices[at])
-                rest += slices[at].carried
-        unknown = [value for part in parts for value, _ in part.unknown]
-        unknown += [
-            self._loop.carried[at].first for at in seen if not _is_counter(self._firsts[at])
-        ]
-        if all(self._could_be_known(value) for value in unknown):
-            head = self._loop.carried[0].merge
-            raise NeedsValueError("how many turns a loop has", self._outer(unknown[0]), head)
+                parts.append(self._slices[at])
+                rest += self._slices[at].carried
+        firsts = (self._begun[at] for at in sorted(seen))
+        unknown = [value for part in parts for value in part.unknown]
+        return unknown + [first for first in firsts if not _is_counter(first)]
 
-    def _could_be_known(self, value: Value) -> bool:
-        if value[0] in self._loop.members:
-            return False
-        found = self._outer(value)
-        return isinstance(found, Tensor) and found.shape == () and found.dtype.is_integer
+    def _ask(self) -> None:
+        """Ask for a value from outside that would tell the number of turns."""
+        unknown = self._undecided()
+        if all(map(_may_be_size, unknown)):
+            head = self.loop.carried[0].merge
+            raise NeedsValueError("how many turns a loop has", unknown[0], head)
 
-    def goes_on(self, test: _Slice, now: dict[int, np.ndarray]) -> bool:
+    def _goes_on(self, now: Mapping[int, np.ndarray]) -> bool:
         """Whether there's another turn."""
-        return bool(self._value(self._loop.condition, test, now))
+        return bool(self._value(self.loop.condition, self._test, now))
 
-    def run(self, known: set[int], goes_on: GoesOn, slices: dict[int, _Slice]) -> Count | None:
+    def _run(self, known: set[int], goes_on: GoesOn) -> Count | None:
         """Count."""
-        now = {at: np.asarray(self._firsts[at]) for at in sorted(known)}
+        now = {at: np.asarray(self._begun[at]) for at in sorted(known)}
         rows: dict[int, list[np.ndarray]] = {at: [] for at in known}
         for turn in range(MOST):
             if not goes_on(turn, now):
@@ -202,27 +305,28 @@ class _Counting:
             new = {}
             for at in known:
                 rows[at].append(now[at])
-                new[at] = np.asarray(self._value(self._loop.carried[at].following, slices[at], now))
+                following = self.loop.carried[at].following
+                new[at] = np.asarray(self._value(following, self._slices[at], now))
             if any(new[at].shape != now[at].shape for at in known):
                 return None
             now = new
         return None
 
-    def _value(self, value: Value, part: _Slice, now: dict[int, np.ndarray]) -> Any:
+    def _value(self, value: Value, part: _Slice, now: Mapping[int, np.ndarray]) -> Any:
         found: dict[Any, Any] = {}
 
         def find(wanted: Value) -> Any:
-            source = wanted[0]
+            source, settled = wanted[0], self._settled(wanted)
+            if settled is not None:
+                return np.asarray(settled)
             if source in self._heads:
                 return now[self._heads[source]]
             if source.type in SWITCHES:
                 return now[self._heads[source.inputs[0][0]]]
-            if source.type in ENTERS:
-                return np.asarray(self._outer(source.inputs[0]))
             return found[wanted]
 
         for operation in part.operations:
             given = [find(each) for each in operation.inputs]
-            for index, result in enumerate(table.lowered(self._lowering, operation, given)):
+            for index, result in enumerate(table.lowered(self.lowering, operation, given)):
                 found[operation, index] = result
         return find(value)

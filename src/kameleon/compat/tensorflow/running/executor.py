@@ -22,6 +22,7 @@ from ..resources.waiting import Steps
 from ..variables import Reference, Store
 from . import regions
 from .bodies import ABSENT
+from .compiled import AssertedError
 from .needed import CONTROL, ENTERS, EXITS, MERGES, SWITCHES, TURNS
 from .plan import FED, REGION, Plan, Unit
 from .spans import Span, Trace
@@ -231,7 +232,7 @@ class Run:
                 return regions.run(self._store, unit, values)
             except regions.DivideError as error:
                 parts = unit.divided = unit.in_parts(error.hints)
-            except regions.AssertedError:
+            except AssertedError:
                 parts = unit.with_assertions_alone()
         given = dict(zip(unit.inputs, values, strict=True))
         inner = Run(self._store, parts, given, trace=self._trace)

@@ -10,6 +10,7 @@ from kameleon.graph.ir.node import Tensor, new_serial
 from kameleon.graph.ir.rewrite import substitute
 from kameleon.graph.primitives import elementwise as E
 from kameleon.graph.primitives.movement import iota, reshape
+from kameleon.graph.primitives.sizes import sizes_product
 
 from ..failures import is_failure
 from ..inner import AgainError, Turn, snapshot
@@ -17,7 +18,7 @@ from ..lowering import ArrayHandle, ListHandle, Lowering, NotCompiledError
 from ..operations import table
 from ..operations.values import NeedsValueError, are_sizes_open, is_text
 from ..progress import Kept, Progress, Turns
-from ..tensors import sizes_of, tensor
+from ..tensors import dims, tensor
 from ..variables import Reference
 from .bodies import COMPOUNDS, STATIC, AheadError, ApartError, Values, is_same, lower
 from .counting import counted, counted_openly
@@ -208,7 +209,7 @@ class _Repetition:
     ) -> list[Tensor]:
         turn = self._turn
         rows = [value for _, value, _ in turn.stacked.values()]
-        rows += [tensor(v) for v, single in turn.pushed.values() if self._rows(v, single) is None]
+        rows += [tensor(x.value) for x in turn.pushed.values() if turn.rows_pushed(x) is None]
         read = {
             param: self._lowering.value(reference)
             for reference, param in turn.cells.items()
@@ -232,9 +233,6 @@ class _Repetition:
         self._hand_out(stacks)
         return last
 
-    def _rows(self, value: Any, single: bool) -> Any:
-        return self._turn.rows_pushed(value, single)
-
     def _hand_out(self, stacks: list[Tensor]) -> None:
         """What all turns wrote into arrays, and put on stacks."""
         turn, rest = self._turn, iter(stacks)
@@ -243,15 +241,17 @@ class _Repetition:
             if turn.backwards:
                 at = at.backwards if isinstance(at, Progress) else at[::-1]
             self._lowering.put(handle, at, next(rest), adds)
-        for stack, (value, single) in turn.pushed.items():
-            rows = self._rows(value, single)
+        for stack, pushed in turn.pushed.items():
+            rows = turn.rows_pushed(pushed)
             if rows is None:
-                found = next(rest)
+                rows = next(rest)
                 if turn.backwards:
-                    found = found[::-1]
-                rows = found if single else reshape(found, [-1, *sizes_of(found, 2)])
-            if isinstance(turn.turns, Turns):
-                rows = Kept(turn.turns, rows)
+                    rows = rows[::-1]
+                if not pushed.is_single:
+                    sizes = dims(rows)
+                    rows = reshape(rows, [sizes_product(sizes[:2]), *sizes[2:]])
+            if pushed.within is not None or isinstance(turn.turns, Turns):
+                rows = Kept(turn.turns or 0, rows, pushed.within)
             self._lowering.push(stack, rows)
 
     # What comes out -----------------------------------------------------------------------------

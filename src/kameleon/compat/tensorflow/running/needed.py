@@ -53,6 +53,11 @@ class Compound:
     def __post_init__(self) -> None:
         self.serial = max(operation.serial for operation in self.members)
 
+    @property
+    def parts(self) -> Sequence[list[Operation | Compound]]:
+        """What is in it: the branches of a choice; what a loop tests, does, and does at last."""
+        raise NotImplementedError
+
 
 @dataclass(eq=False)
 class Choice(Compound):
@@ -65,6 +70,11 @@ class Choice(Compound):
 
     branches: tuple[list[Operation | Compound], list[Operation | Compound]]
     merges: list[tuple[Operation, tuple[int, int]]]
+
+    @property
+    def parts(self) -> Sequence[list[Operation | Compound]]:
+        """The branches."""
+        return self.branches
 
 
 @dataclass(frozen=True)
@@ -98,10 +108,39 @@ class Loop(Compound):
     exits: list[Operation]
     turns: Value | None = field(default=None, init=False)
 
+    @property
+    def parts(self) -> Sequence[list[Operation | Compound]]:
+        """What it tests, does, and does at last."""
+        return self.testing, self.body, self.leaving
+
+
+def around(
+    wanted: Compound, elements: Iterable[Operation | Compound]
+) -> list[tuple[Compound, int]] | None:
+    """The compounds that one is in, outermost first, each with the number of the part that it's in;
+    None if it isn't among the elements, or in them.
+    """
+    for element in elements:
+        if element is wanted:
+            return []
+        if isinstance(element, Compound) and wanted.members <= element.members:
+            for number, part in enumerate(element.parts):
+                inner = around(wanted, part)
+                if inner is not None:
+                    return [(element, number), *inner]
+    return None
+
 
 def operations_of(element: Operation | Compound) -> Iterable[Operation]:
     """The operations that an element stands for."""
     return element.members if isinstance(element, Compound) else (element,)
+
+
+def outputs_of(element: Operation | Compound) -> Iterable[Value]:
+    """What others may take from an element."""
+    if isinstance(element, Compound):
+        return element.outputs
+    return ((element, index) for index in range(len(element.types)))
 
 
 def waited_for(control: Iterable[Operation]) -> Iterable[Operation]:

@@ -148,12 +148,7 @@ def _find_outputs(needed: Needed, fetches: list[Value]) -> None:
 
 
 def _inside(compound: Compound) -> list[Compound]:
-    parts: list[Any] = []
-    if isinstance(compound, Choice):
-        parts = [*compound.branches[0], *compound.branches[1]]
-    elif isinstance(compound, Loop):
-        parts = [*compound.testing, *compound.body, *compound.leaving]
-    return [each for each in parts if isinstance(each, Compound)]
+    return [each for part in compound.parts for each in part if isinstance(each, Compound)]
 
 
 # Choices ----------------------------------------------------------------------------------------
@@ -254,6 +249,15 @@ class _Choices:
                 leaves = _raw(before, MERGES | EXITS) and not needed.is_fed(before)
                 stage = max(stage, self._stages.get(before, 0) + leaves)
             self._stages[element] = stage
+        # What only later stages take waits for them: an array is made where it's filled and read.
+        first: dict[Operation | Compound, int] = {}
+        for element in reversed(needed.elements):
+            if element in first and not _raw(element, DIRECTING):
+                self._stages[element] = max(self._stages[element], first[element])
+            stage = self._stages[element]
+            for source, _ in needed.sources(element):
+                before = needed.of(source)
+                first[before] = min(stage, first.get(before, stage))
 
     def _ways(self, merge: Operation) -> tuple[Key, tuple[int, int]] | None:
         """If an element joins the two sides of a choice: which, and its input for each way."""

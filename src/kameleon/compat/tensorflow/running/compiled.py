@@ -1,0 +1,328 @@
+"""What a region is compiled to: its elements as one function of K, for some inputs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kameleon import backend as K
+from kameleon.graph.ir.leaves import INPUT
+from kameleon.graph.ir.node import Tensor
+from kameleon.graph.primitives import elementwise as E
+from kameleon.graph.primitives import movement as M
+from kameleon.graph.primitives.control import check
+from kameleon.graph.primitives.filling import full_like
+from kameleon.graph.primitives.sizes import as_node, size_of
+
+from ..dtypes import HANDLES, REFERENCE
+from ..graph import Operation, Value, made_of
+from ..lowering import ArrayHandle, ListHandle, Lowering, NotCompiledError, StackHandle
+from ..operations import table
+from ..operations.lists import TensorList
+from ..operations.values import Known, UnknownSizeError, is_of_sizes, is_text, origins
+from ..resources.base import Resource
+from ..tensors import sizes_of
+from ..variables import HOLDS, Reference, Store
+from . import choices, loops  # noqa: F401
+from .bodies import ABSENT, AbsentError, Values, lower
+from .needed import Compound, operations_of, outputs_of
+from .plan import Unit
+from .sizes import Key, Numbers, Pattern, is_open
+
+Place = tuple[int, int | None]  # of an input, and of a number in it (~: of an axis)
+SHORT = 32  # at most as many numbers are said to be sizes
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """What a region was compiled to.
+
+    Attributes:
+        places: the inputs that the function takes: all of it, or as many bools as one of its
+            numbers, or of its axes, says.
+        function: computes the values of `computed` and `begun`; None if there's nothing to do.
+        known: values that are the same in each run.
+        handed_on: places of inputs that are outputs.
+        computed: the values that the function gives.
+        begun: variables that have no value yet, or one of another shape, which get one.
+        cells: the variables that it was compiled for: others take their place with other shapes.
+        is_open: whether sizes were left open.
+        asserts: whether the function gives, last, whether what the program asserts holds.
+        lists: those of the computed values that are the rows of lists.
+        sizes: those that are computed of sizes alone: they're known where others take them.
+    """
+
+    places: list[Place]
+    function: Any
+    known: dict[Value, Any]
+    handed_on: dict[Value, int]
+    computed: list[Value]
+    begun: list[Reference]
+    cells: dict[Reference, Any]
+    is_open: bool
+    asserts: bool
+    lists: list[Value]
+    sizes: list[Value]
+
+    def is_for(self, store: Store) -> bool:
+        """Whether the variables are still those that it was compiled for."""
+        find = store.variables.find
+        return all(find(reference) is cell for reference, cell in self.cells.items())
+
+    def run(self, store: Store, values: list[Any]) -> dict[Value, Any]:
+        """The values that others take from the region, given those of its inputs."""
+        results: list[Any] = []
+        if self.function is not None:
+            results = self.function(
+                [values[place] if at is None else _many(values[place], at)
+                 for place, at in self.places]
+            )  # fmt: skip
+        if self.asserts and not results.pop():
+            raise AssertedError
+        found = dict(self.known)
+        found.update((value, values[place]) for value, place in self.handed_on.items())
+        found.update(zip(self.computed, results, strict=False))
+        for value in self.lists:
+            rows = found[value]
+            found[value] = TensorList(list(rows), str(rows.dtype), rows.shape[1:])
+        for value in self.sizes:
+            found[value] = np.asarray(found[value]).view(Known)
+        for reference, value in zip(self.begun, results[len(self.computed) :], strict=True):
+            store.variables.begin(reference, value)
+        return found
+
+
+class AssertedError(Exception):
+    """Something that a program asserts doesn't hold; nothing was done."""
+
+
+class Rows(np.ndarray):
+    """The tensors of a list beside each other, where the list is compiled."""
+
+
+def is_handed_on(unit: Unit, place: int, value: Any) -> bool:
+    """Whether an input is no array: operations in the region hand it on at most."""
+    source, index = unit.inputs[place]
+    is_kept = isinstance(value, Rows)
+    return isinstance(value, Resource) or (source.types[index] in HANDLES and not is_kept)
+
+
+def is_known(unit: Unit, place: int, value: Any) -> bool:
+    """Whether what an input is decides what the region is compiled to."""
+    if isinstance(value, Known) or unit.inputs[place] in unit.hints.numbers:
+        return True
+    return unit.needs_values and unit.inputs[place] in unit.hints.known
+
+
+@dataclass(frozen=True)
+class HandedOn(Resource):
+    """What stands for an input that is no array while a region is compiled."""
+
+    place: int
+
+
+class Region:
+    """A region, while it's compiled for some inputs."""
+
+    def __init__(self, store: Store, unit: Unit, values: list[Any], key: Key) -> None:
+        self._unit, self._lowering, self._is_open = unit, Lowering(store), is_open(key)
+        self._places: list[Place] = []
+        self._holes: list[Any] = []
+        self._values = Values()
+        for place, (value, given) in enumerate(zip(unit.inputs, values, strict=True)):
+            self._values[value] = self._taken(place, given, key[place])
+
+    def _taken(self, place: int, given: Any, told: Any) -> Any:
+        if isinstance(given, Reference) or given is ABSENT:
+            return given
+        if is_handed_on(self._unit, place, given):
+            return HandedOn(place)
+        if is_text(given):
+            return np.asarray(given, object)
+        array = np.asarray(given)
+        if isinstance(given, Rows):
+            return self._list(place, self._hole((place, None), told[0], str(array.dtype)))
+        if not is_known(self._unit, place, given):
+            return self._hole((place, None), told[0], str(array.dtype))
+        return self._opened(place, *told) if None in told[0] else array
+
+    def _list(self, place: int, rows: Any) -> ListHandle:
+        """A list that is given: kept on a stack, or in an array, as it's worked on."""
+        source, index = self._unit.inputs[place]
+        key, root = f"{source.name}:{index}", table.family_of(source)
+        kept = [each for each in self._unit.within if table.is_kept(each)]
+        kinds = {each.type for each in kept if table.family_of(each) is root}
+        if kinds <= {"TensorListPushBack", "TensorListPopBack"}:
+            stack = StackHandle(key)
+            self._lowering.push(stack, rows)
+            return self._lowering.moved(stack)
+        array = ArrayHandle(key, str(rows.dtype), None)
+        self._lowering.replace(array, rows)
+        return self._lowering.moved(array)
+
+    def _hole(self, place: Place, shape: tuple[int | None, ...], dtype: str) -> Any:
+        with made_of(self._unit.inputs[place[0]][0]):
+            hole = K.placeholder(shape, dtype=dtype)
+        self._places.append(place)
+        self._holes.append(hole)
+        return hole
+
+    def _opened(self, place: int, known: tuple[int | None, ...], told: Numbers | Pattern) -> Any:
+        """Numbers, or sizes, of which some are left open: each is that of something given."""
+        are_numbers = isinstance(told, Numbers)
+        sizes = [
+            size_of(self._hole((place, at if are_numbers else ~at), (None,), "bool"), 0)
+            if each is None
+            else each
+            for at, each in enumerate(known)
+        ]
+        if isinstance(told, Pattern):
+            if told.value is None:
+                return M.iota(sizes, dtype=str(told.dtype))
+            return M.broadcast_to(E.constant(told.value, str(told.dtype)), sizes)
+        nodes = [E.cast(as_node(each), str(told.dtype)) for each in sizes]
+        return M.reshape(M.stack(nodes, 0), told.shape) if told.shape else nodes[0]
+
+    def compound_of(self, operation: Operation) -> Compound | None:
+        """The outermost loop or choice that an operation is in."""
+        compounds = (each for each in self._unit.elements if isinstance(each, Compound))
+        return next((each for each in compounds if operation in each.members), None)
+
+    def nearest(self, tensor: Tensor, outside: Compound | None = None) -> frozenset[Value]:
+        """The values next to a tensor that, once known, tell it: itself, or what it's made of.
+        None do where it's another one in each turn of a loop; or where `outside` of a compound not
+        just single numbers tell it.
+        """
+        of = {x: value for value, x in self._values.items() if isinstance(x, Tensor)}
+        of.update(self._read())
+        known = self._unit.hints.known if self._unit.needs_values else frozenset()
+        found, seen, rest = set[Any](), {tensor}, [tensor]
+        while rest:
+            node = rest.pop()
+            if node in of and (outside is None or of[node][0] not in outside.members):
+                if of[node] not in known:
+                    found.add(of[node])
+                if outside is not None and node.shape != ():
+                    return frozenset()
+                continue
+            if node.primitive is INPUT:
+                return frozenset()
+            new = [each for each in node.operands if each not in seen]
+            seen.update(new)
+            rest += new
+        return frozenset(found)
+
+    def _demand_several(
+        self, sizes: Sequence[Tensor], outputs: list[Tensor], updates: list[tuple[Any, Tensor]]
+    ) -> None:
+        """Let it be an error if one of the sizes is 1, but of those within loops and choices."""
+        holes = set(self._holes)
+        outer = [
+            size
+            for size in dict.fromkeys(sizes)
+            if all(x in holes or x.primitive is not INPUT for x in origins(size))
+        ]
+        if not outer:
+            return
+        together = M.stack(outer, 0)
+        hold = E.ne(together, full_like(together, 1))
+        if outputs:
+            outputs[0] = check(outputs[0], hold, message="a single element")
+        elif updates:
+            cell, value = updates[0]
+            updates[0] = cell, check(value, hold, message="a single element")
+
+    def _read(self) -> dict[Tensor, Value]:
+        """By what variables hold, the values that hand it on, whoever takes it."""
+        found, read = {}, self._lowering.read
+        for (source, index), x in self._values.items():
+            is_value = source.types[index] < REFERENCE and source.types[index] not in HANDLES
+            if isinstance(x, Reference) and x in read and is_value:
+                found[self._lowering.value(x)] = source, index
+        return found
+
+    def kept(self) -> frozenset[Operation]:
+        """The operations that make what's kept, in the region."""
+        within = self._unit.within
+        return frozenset(table.family_of(each) for each in within if table.is_kept(each))
+
+    def _lower(self) -> None:
+        """Find what the elements give: nothing, where one takes, or waits for, what's absent."""
+        absent: set[Operation] = set()
+        for element in self._unit.elements:
+            try:
+                if not absent.isdisjoint(element.control):
+                    raise AbsentError
+                lower(self._lowering, self._values, [element])
+            except AbsentError:
+                absent.update(operations_of(element))
+                self._values.update(dict.fromkeys(outputs_of(element), ABSENT))
+
+    def compiled(self, several: Sequence[Tensor] = ()) -> Compiled:
+        """The function of the region; it fails where one of some sizes, taken to be several, is 1,
+        which are found meanwhile.
+        """
+        self._lower()
+        known, computed, outputs, handed_on, lists = {}, [], [], {}, []
+        for value in self._unit.outputs:
+            found = self._values.get(value)
+            if isinstance(found, ArrayHandle | StackHandle):
+                raise NotCompiledError("an array that others use")
+            if isinstance(found, ListHandle):
+                lists.append(value)
+                found = self._lowering.items(found)
+            if isinstance(found, Tensor):
+                computed.append(value)
+                outputs.append(found)
+            elif isinstance(found, HandedOn):
+                handed_on[value] = found.place
+            elif value in self._values:
+                known[value] = found.view(Known) if isinstance(found, np.ndarray) else found
+        variables, assigned = self._lowering.store.variables, self._lowering.assigned
+        holds = assigned.pop(HOLDS, None)
+        begun = [
+            reference
+            for reference, value in assigned.items()
+            if reference not in variables
+            or tuple(variables.cell(reference).shape) != tuple(value.shape)
+        ]
+        if self._is_open and any(None in assigned[each].shape for each in begun):
+            raise UnknownSizeError("a variable's new shape")
+        pairs = ((x, node) for x, node in zip(computed, outputs, strict=True) if x not in lists)
+        sizes = [value for value, node in pairs if _is_short(node) and is_of_sizes(node)]
+        updates = [
+            (cell := variables.cell(reference), value if holds is None else _if(holds, value, cell))
+            for reference, value in assigned.items()
+            if reference not in begun
+        ]
+        outputs += [assigned[reference] for reference in begun]
+        if holds is not None:
+            outputs.append(holds)
+        self._demand_several(several, outputs, updates)
+        function = K.function(self._holes, outputs, updates) if outputs or updates else None
+        used = (*self._lowering.read, *assigned)
+        cells = {x: cell for x in used if (cell := variables.find(x)) is not None}
+        return Compiled(
+            self._places, function, known, handed_on, computed, begun, cells, self._is_open,
+            holds is not None, lists, sizes,
+        )  # fmt: skip
+
+
+def _is_short(value: Tensor) -> bool:
+    """Whether a tensor holds as few integers as sizes are."""
+    is_counted = value.dtype.is_integer and None not in value.shape
+    return is_counted and math.prod(sizes_of(value)) <= SHORT
+
+
+def _many(value: Any, at: int) -> np.ndarray:
+    """As many bools as a number says; or, from the last on, as an axis has elements."""
+    return np.zeros(np.ravel(value)[at] if at >= 0 else np.shape(value)[~at], bool)
+
+
+def _if(condition: Tensor, value: Tensor, otherwise: Tensor) -> Tensor:
+    """One of two values, as one bool says."""
+    return E.select(M.broadcast_to(condition, sizes_of(value)), value, otherwise)
