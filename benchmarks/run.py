@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -212,6 +213,7 @@ def main() -> None:
     """Measure each way in its own process; print and save the figures."""
     arguments = parsed()
     if arguments.way:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C: the first process says so
         parts: Iterable[list[Any]] = [here(*arguments.engine, arguments.way, arguments)]
     else:
         parts = measured(arguments)

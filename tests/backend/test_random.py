@@ -377,6 +377,9 @@ def test_wrong_shapes_are_refused(draw: Draw) -> None:
         draw((None, 2))
     with pytest.raises(ShapeError, match=name):
         draw((2.5, 2))
+    n = K.placeholder((), dtype="int32")
+    with pytest.raises(EvaluationError, match=r"must not be negative, got \(2, -3\)"):
+        K.function([n], [draw((2, n))])([-3])
 
 
 @pytest.mark.parametrize("draw", FUNCTIONS)
@@ -459,6 +462,12 @@ def test_integer_bounds_up_to_the_limits(dtype: str) -> None:
 def test_integer_bounds_that_make_no_sense(low: int, high: int) -> None:
     with pytest.raises(ArgumentError, match="random_uniform: bounds"):
         K.random_uniform((2,), low, high, dtype="uint8")
+
+
+@pytest.mark.parametrize("low, high", [(0, np.inf), (-np.inf, 0), (np.nan, 1)])
+def test_bounds_that_are_not_finite_are_refused(low: float, high: float) -> None:
+    with pytest.raises(ArgumentError, match=r"m..val is .*; expected a finite number"):
+        K.random_uniform((2,), low, high)
 
 
 def test_wide_integer_ranges_are_refused() -> None:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -77,6 +80,20 @@ def test_what_cannot_be_run(line: list[str], says: str) -> None:
     done = command(*line)
     assert done.returncode == 2
     assert says in done.stderr and "kameleon bench" in done.stderr
+
+
+def test_ctrl_c_is_told_once(tmp_path: Path) -> None:
+    line = [sys.executable, "-m", "kameleon", "bench", "--engine", "numpy", "--only", "mlp"]
+    with (tmp_path / "said").open("w+") as said:
+        running = subprocess.Popen(line, start_new_session=True, stdout=said, stderr=said)
+        while "running mlp" not in (tmp_path / "said").read_text("utf-8"):
+            assert running.poll() is None
+            time.sleep(0.05)
+        os.killpg(running.pid, signal.SIGINT)
+        assert running.wait(60) == 130
+        said.seek(0)
+        text = said.read()
+    assert text.endswith("kameleon bench: interrupted\n") and "Traceback" not in text, text
 
 
 def test_both_sides_must_agree(harness: Any) -> None:

@@ -47,6 +47,7 @@ NOT_UNDERSTOOD = [
     ("demo --ot x", "kameleon demo: there is no option --ot; did you mean '--out'? (see …)"),
     ("run", "kameleon run: there's no program to run: name a program (see kameleon run --help)"),
     ("run -m", "kameleon run: there's no program to run: name a module behind -m (see …)"),
+    ("run --", "kameleon run: there's no program to run: name a program (see …)"),
     ("run --engin numpy a.py", "…: there is no option --engin; did you mean '--engine'? (see …)"),
     ("run --engin=numpy a.py", "…: there is no option --engin; did you mean '--engine'? (see …)"),
     ("run --engine", "kameleon run: --engine: expected one argument (see …)"),

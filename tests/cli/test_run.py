@@ -142,6 +142,9 @@ def test_options_end_where_the_program_is_named() -> None:
     assert plan == runner.Plan("a.py", no_old_names=True, tensorflow="installed")
     plan = runner.understand(["--keras-on", "tensorflow", "a.py"])
     assert plan == runner.Plan("a.py", keras_on="tensorflow")
+    for program in ("a.py", "-a.py", "--"):
+        plan = runner.understand(["--tf-keras", "--", program, "--", "-m"])
+        assert plan == runner.Plan(program, arguments=["--", "-m"], tf_keras=True)
 
 
 @pytest.mark.parametrize(
@@ -150,6 +153,7 @@ def test_options_end_where_the_program_is_named() -> None:
         runner.Plan("a.py", False, ["--engine", "x y"], "torch", "theano", True, "2", True),
         runner.Plan("a.b", True, ["-m"], tensorflow="installed", devices="data=2", tf_keras=True),
         runner.Plan("a.py", tensorflow="original", keras_on="kameleon"),
+        runner.Plan("-a.py"),
     ],
 )
 def test_a_plan_is_a_command_line(plan: runner.Plan) -> None:

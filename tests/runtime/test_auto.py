@@ -81,9 +81,10 @@ def settled(report: Report) -> bool:
     return report.state == choice.SETTLED
 
 
-def test_with_nothing_to_choose_from_the_first_call_decides() -> None:
+@pytest.mark.parametrize("candidates", [["numpy"], "numpy"])
+def test_with_nothing_to_choose_from_the_first_call_decides(candidates: str | list[str]) -> None:
     x = K.placeholder((2,))
-    f = K.function([x], [x + 1.0], engine="auto", candidates=["numpy"])
+    f = K.function([x], [x + 1.0], engine="auto", candidates=candidates)
     f([[0.0, 1.0]])
     assert settled(f.report()) and f.report().reason == "no other engine is installed"
 
@@ -297,6 +298,8 @@ def test_the_engine_is_chosen_by_call_and_by_name(tmp_path: Path) -> None:
     [
         ({"engine": "auto", "candidates": ["fastt"]}, "there is no engine 'fastt'"),
         ({"engine": "auto", "candidates": ["auto"]}, "there is no engine 'auto'"),
+        ({"engine": "auto", "candidates": "fastt"}, "there is no engine 'fastt'"),
+        ({"engine": "auto", "candidates": 3}, "names of engines were expected, not 3"),
         ({"engine": "numpy", "candidates": ["fast"]}, "engine='auto' chooses among"),
         ({"candidates": ["fast"]}, "engine='auto' chooses among"),
     ],

@@ -208,7 +208,7 @@ class BackendFunction(Generic[R]):
 
 
 def _engine(
-    name: str | None, distribution: Distribution | None, candidates: Sequence[str] | None
+    name: str | None, distribution: Distribution | None, candidates: str | Sequence[str] | None
 ) -> Engine | None:
     """What runs a function, where that is said.
 
@@ -287,7 +287,7 @@ if TYPE_CHECKING:  # what a call gives is of the structure of `outputs`
 
     class _Common(TypedDict, total=False):
         engine: str | None
-        candidates: Sequence[str] | None
+        candidates: str | Sequence[str] | None
         check: str | None
         distribution: Distribution | None
         feed_dict: Mapping[Any, Any] | None
@@ -335,7 +335,7 @@ def function(
     *,
     engine: str | None = None,
     as_numpy: bool = True,
-    candidates: Sequence[str] | None = None,
+    candidates: str | Sequence[str] | None = None,
     check: str | None = None,
     distribution: Distribution | None = None,
     feed_dict: Mapping[Any, Any] | None = None,

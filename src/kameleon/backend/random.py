@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -187,7 +188,8 @@ def random_uniform(
     Raises:
         ShapeError: a size is negative.
         DTypeError: `dtype` is bool; or it's an integer dtype, and a bound is no int.
-        ArgumentError: bounds of integers that enclose nothing, or that the dtype can't hold.
+        ArgumentError: a bound isn't finite; bounds of integers that enclose nothing, or that the
+            dtype can't hold.
 
     >>> from kameleon import backend as K
     >>> K.eval(K.random_uniform((3,), seed=1))
@@ -203,6 +205,9 @@ def random_uniform(
     u = draws.uniform(_stream(seed, what), dims, kind)
     if _is(minval, 0) and _is(maxval, 1):
         return u
+    for name, value in (("minval", minval), ("maxval", maxval)):
+        if not isinstance(value, Node) and not isfinite(_number(value, what, name)):
+            raise ArgumentError(f"{what}: {name} is {value!r}; expected a finite number")
     return _uniform_between(cast(u, draws.wide(kind)), minval, maxval, kind)
 
 

@@ -119,10 +119,11 @@ def add_options(parser: Parser, of_devices: str = DEVICES) -> None:
 
 
 def plan_of(found: argparse.Namespace, parser: Parser) -> Plan:
-    """What was asked for; options end where the program is named."""
+    """What was asked for; options end where the program is named, or at `--`."""
     given = {part.name: getattr(found, part.name, None) for part in fields(Plan)}
     told = {name: value for name, value in given.items() if value is not None}
-    program, *arguments = found.program or [""]
+    rest = found.program[found.program[:1] == ["--"] :]
+    program, *arguments = rest or [""]
     if not program:
         what = "a module behind -m" if found.is_module else "a program"
         parser.error(f"there's no program to run: name {what}")
@@ -144,7 +145,7 @@ def words(plan: Plan) -> list[str]:
     if plan.tf_keras:
         line.append("--tf-keras" + f"={plan.which_keras}" * bool(plan.which_keras))
     line += ["--no-old-names"] * plan.no_old_names + ["-m"] * plan.is_module
-    return [*line, plan.program, *plan.arguments]
+    return [*line, "--", plan.program, *plan.arguments]
 
 
 # Running ----------------------------------------------------------------------------------------

@@ -272,7 +272,7 @@ class Chooser(Engine):
         ...
 
     @abstractmethod
-    def among(self, candidates: Sequence[str]) -> Chooser:
+    def among(self, candidates: str | Sequence[str]) -> Chooser:
         """The same for engines of these names alone.
 
         Raises:

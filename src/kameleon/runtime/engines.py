@@ -160,7 +160,7 @@ def distributed(distribution: Distribution) -> Engine:
     return _loaded.setdefault(f"jax, {made.distribution!r}", made)
 
 
-def choosing(candidates: Sequence[str], name: str | None) -> Engine:
+def choosing(candidates: str | Sequence[str], name: str | None) -> Engine:
     """The engine `auto`, which chooses among these.
 
     Raises:

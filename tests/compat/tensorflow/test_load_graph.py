@@ -220,6 +220,9 @@ def test_an_unknown_name_says_what_was_meant() -> None:
         kameleon.load_graph(FOLDER / PATHS["boxes"], {"scoers": (3,)})
     with pytest.raises(ArgumentError, match=r"\['train'\] has no graph .*\['serve'\] have one"):
         kameleon.load_graph(FOLDER / "saved", tags=["train"])
+    assert kameleon.load_graph(FOLDER / "saved", tags="serve").outputs
+    with pytest.raises(ArgumentError, match="load_graph: a path is text or a Path, not None"):
+        kameleon.load_graph(None)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("damage", [b"", b"no graph at all", b"\0" * 100, 500, -1])

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...errors import ShapeError
 from .._codegen.blocks import blockwise
 from .._kernels import arrays, convolution, ctc, depthwise, loops, memory, random, sparse, windows
 from .._names import names
@@ -20,6 +21,9 @@ def beam_search(*arguments: Any) -> tuple[Any, ...]:
 
 def random_bits(key: Any, shape: tuple[int, ...]) -> Any:
     """As many words of the key's stream as that shape holds."""
+    if min(shape, default=0) < 0:
+        sizes = tuple(map(int, shape))
+        raise ShapeError(f"sizes of random numbers must not be negative, got {sizes}")
     return random.random_bits(key, prod(shape)).reshape(shape)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -34,7 +34,11 @@ class AutoEngine(Chooser):
     title = "the fastest engine"
     _all: ClassVar[weakref.WeakSet[AutoEngine]] = weakref.WeakSet()
 
-    def __init__(self, candidates: Sequence[str] | None = None) -> None:
+    def __init__(self, candidates: str | Sequence[str] | None = None) -> None:
+        if isinstance(candidates, str):
+            candidates = [candidates]
+        elif not isinstance(candidates, Iterable | None):
+            raise ArgumentError(f"candidates: names of engines were expected, not {candidates!r}")
         for name in candidates or ():
             if not isinstance(name, str) or not available(name) or name == self.name:
                 told = meant(name) if isinstance(name, str) else ""
@@ -55,7 +59,7 @@ class AutoEngine(Chooser):
         """Whether there's only the embedded engine: its calls are its own from the first one on."""
         return set(self.candidates) <= {embedded().name}
 
-    def among(self, candidates: Sequence[str]) -> AutoEngine:
+    def among(self, candidates: str | Sequence[str]) -> AutoEngine:
         """See `Chooser`."""
         return AutoEngine(candidates)
 

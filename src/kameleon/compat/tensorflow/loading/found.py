@@ -8,6 +8,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
+from kameleon._utils.files import path_of
 from kameleon.errors import ArgumentError, FileFormatError
 
 from ..protocol.messages import message
@@ -35,14 +36,15 @@ class Found:
     assets: str = ""
 
 
-def find(path: str | os.PathLike[str], tags: Collection[str] | None = None) -> Found:
+def find(path: str | os.PathLike[str], tags: str | Collection[str] | None = None) -> Found:
     """What lies at a path.
 
     Raises:
+        ArgumentError: it's no path.
         FileFormatError: it isn't a graph of TensorFlow's, or damaged.
         FileNotFoundError: there's nothing.
     """
-    path = os.fspath(path)
+    path = path_of("load_graph", path)
     if os.path.isdir(path) or os.path.basename(path) in SAVED_MODEL:
         found = _saved_model(path, tags)
     elif path.endswith(".meta"):
@@ -54,7 +56,7 @@ def find(path: str | os.PathLike[str], tags: Collection[str] | None = None) -> F
     return found
 
 
-def _saved_model(path: str, tags: Collection[str] | None) -> Found:
+def _saved_model(path: str, tags: str | Collection[str] | None) -> Found:
     folder = path if os.path.isdir(path) else os.path.dirname(path) or "."
     paths = [os.path.join(folder, name) for name in SAVED_MODEL]
     there = next(filter(os.path.isfile, paths), None)
@@ -67,15 +69,16 @@ def _saved_model(path: str, tags: Collection[str] | None) -> Found:
     return Found(there, meta.graph_def, meta, checkpoint if has_one else None, assets)
 
 
-def _tagged(path: str, graphs: Any, tags: Collection[str] | None) -> Any:
+def _tagged(path: str, graphs: Any, tags: str | Collection[str] | None) -> Any:
     """The graph with these tags; if none are told, the one that is served, or the first."""
     sets = [set(each.meta_info_def.tags) for each in graphs]
     if not sets:
         raise FileFormatError(f"{path}: no graph is in it")
     if tags is None:
         return next((g for g, told in zip(graphs, sets, strict=True) if SERVING in told), graphs[0])
+    tags = {tags} if isinstance(tags, str) else set(tags)
     for graph, told in zip(graphs, sets, strict=True):
-        if told == set(tags):
+        if told == tags:
             return graph
     known = " or ".join(str(sorted(told)) for told in sets)
     raise ArgumentError(f"load_graph: tags {sorted(tags)} has no graph of {path}; {known} have one")

@@ -16,7 +16,7 @@ from .graphs import Graph
 def load_graph(
     path: str | os.PathLike[str],
     shapes: Shapes | None = None,
-    tags: Collection[str] | None = None,
+    tags: str | Collection[str] | None = None,
 ) -> Graph:
     """A graph that TensorFlow 1 wrote, as tensors and variables of K's; TensorFlow isn't needed.
 
@@ -33,7 +33,8 @@ def load_graph(
     Raises:
         FileFormatError: what lies there is no graph of TensorFlow's, or is damaged.
         MissingLibraryError: (an ImportError) protobuf isn't installed.
-        ArgumentError: `shapes` names what is no placeholder; no graph has the tags.
+        ArgumentError: `path` is no path; `shapes` names what is no placeholder; no graph has the
+            tags.
 
     >>> import os, tempfile
     >>> from kameleon import backend as K
