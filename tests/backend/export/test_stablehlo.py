@@ -219,6 +219,16 @@ def test_gradients_of_planes_of_any_size(padding: str, stride: int, tmp_path: Pa
             np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-5)
 
 
+def test_loops_over_an_open_size_take_a_step(tmp_path: Path) -> None:
+    """A fold begins with the first row, and goes on with the others: there are some."""
+    x = K.placeholder((None, 3))
+    function = K.function([x], [K.foldl(lambda a, row: a * 0.5 + row, x), K.cumsum(x[1:])])
+    exported, parameters = written(function, tmp_path)
+    for count in (2, 5):
+        found = exported.call(parameters, [normal(count, 3)])[0]
+        np.testing.assert_allclose(found[0], function([normal(count, 3)])[0], 1e-5)
+
+
 def test_sizes_that_must_be_equal_have_one_name(tmp_path: Path) -> None:
     a, b, c = (K.placeholder((None, 3)) for _ in range(3))
     exported, _ = written(K.function([a, b, c], [K.concatenate([a, b], axis=0), a * c]), tmp_path)

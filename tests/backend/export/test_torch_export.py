@@ -123,6 +123,11 @@ def _statistics() -> Made:
     return K.function([x], [x - mean], updates), [[normal(n, 3)] for n in (4, 2)]
 
 
+def _count() -> Made:
+    count = K.variable(0.0)
+    return K.function([], [count * 2.0], [K.update_add(count, 1.0)]), [[], []]
+
+
 PROGRAMS = {
     "mlp": _mlp,
     "images": _images,
@@ -131,6 +136,7 @@ PROGRAMS = {
     "pairs": _pairs,
     "branches": _branches,
     "statistics": _statistics,
+    "without inputs": _count,
 }
 
 
@@ -179,9 +185,9 @@ def test_files_need_pytorch_alone(tmp_path: Path) -> None:
         np.savez(r"{tmp_path / "b.npz"}", *found)
     """
     subprocess.run([sys.executable, "-c", code], check=True, cwd=tmp_path, env={"PATH": ""})
-    found = np.load(tmp_path / "b.npz")
-    for name, want in zip(found, function(data[0]), strict=False):
-        assert_close(found[name], want)
+    with np.load(tmp_path / "b.npz") as found:
+        for name, want in zip(found, function(data[0]), strict=False):
+            assert_close(found[name], want)
 
 
 def test_what_cant_be_followed_is_refused(tmp_path: Path) -> None:

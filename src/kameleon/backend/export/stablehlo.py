@@ -30,7 +30,7 @@ from ...graph.primitives.shaping import shape_inputs
 from ..interop.jax_tracing import ENGINE
 from ..interop.pure import KEY, Pure, Stateless
 from .refusals import refusal
-from .symbolic import SymbolicTraced, UnequalError
+from .symbolic import SymbolicTraced, UndecidedError
 
 PLATFORMS = ("cpu", "cuda", "rocm", "tpu")
 FOLDER = "parameters/"  # in the archive, beside the names of those that are updated
@@ -72,8 +72,8 @@ def write(
 
     Unknown sizes stay open, of at least 1, with one name for sizes that must be equal: those that
     meet, unless one of them is known to be 1. Where gradients need it, they're at least those of
-    windows. Parameters are the values of all variables, and, as `random_key`, what each random
-    stream is drawn with: uint32 (2,).
+    windows, and where loops run over them, such that there's a step. Parameters are the values of
+    all variables, and, as `random_key`, what each random stream is drawn with: uint32 (2,).
 
     Args:
         program: what to write.
@@ -126,7 +126,7 @@ def _serialised(
         try:
             exported = export.export(jax.jit(call), platforms=platforms)(given, inputs)
             break
-        except UnequalError as error:
+        except UndecidedError as error:
             if set(error.constraints) <= constraints:
                 sizes = _with_equal(sizes, error)
             else:
@@ -197,11 +197,11 @@ def _constrained(sizes: list[tuple[Any, ...]], constraints: Sequence[str]) -> li
     return [tuple(export.symbolic_shape(text, scope=scope)) for text in texts]
 
 
-def _with_equal(sizes: list[tuple[Any, ...]], error: UnequalError) -> list[tuple[Any, ...]]:
+def _with_equal(sizes: list[tuple[Any, ...]], error: UndecidedError) -> list[tuple[Any, ...]]:
     """Shapes in which one more symbol is replaced by what it must be equal to.
 
     Raises:
-        UnequalError: there's no such symbol.
+        UndecidedError: there's no such symbol.
     """
     symbols = {d for shape in sizes for d in shape if not isinstance(d, int)}
     for group in error.sizes:

@@ -66,19 +66,33 @@ def _as_value(x: Value, node: Node) -> Value:
     return lax.reshape(jax.numpy.stack(parts), x.shape) if x.shape else parts[0]
 
 
-class UnequalError(UnsupportedError):
-    """Sizes must be equal, and nothing tells that they are.
+class UndecidedError(UnsupportedError):
+    """Something must be known of sizes, and isn't.
 
     Attributes:
-        sizes: groups of those that must be.
-        constraints: what would hold of sizes if all windows fitted, as JAX takes it.
+        constraints: what would tell it, perhaps, as JAX takes it.
+        sizes: groups of those that must be equal.
     """
 
-    def __init__(self, node: Node, sizes: Sequence[Sequence[Any]], constraints: Sequence[str] = ()):
-        self.sizes, self.constraints = sizes, constraints
-        differ = next(x for x in sizes if len(set(x)) > 1)
-        shown = " and ".join(map(str, dict.fromkeys(differ)))
-        super().__init__(_refusal(node, f"the sizes {shown} must be equal, and may differ"))
+    def __init__(
+        self,
+        node: Node,
+        why: str,
+        constraints: Sequence[str],
+        sizes: Sequence[Sequence[Any]] = (),
+    ):
+        self.constraints, self.sizes = constraints, sizes
+        super().__init__(_refusal(node, why))
+
+
+def _unequal(
+    node: Node, sizes: Sequence[Sequence[Any]], constraints: Sequence[str]
+) -> UndecidedError:
+    """The error that nothing tells that sizes are equal."""
+    differ = next(x for x in sizes if len(set(x)) > 1)
+    shown = " and ".join(map(str, dict.fromkeys(differ)))
+    why = f"the sizes {shown} must be equal, and may differ"
+    return UndecidedError(node, why, constraints, sizes)
 
 
 class Symbolic(Inside):
@@ -105,7 +119,7 @@ class Symbolic(Inside):
         """See `Lowering.agree`."""
         numbers = [self.number(s) if isinstance(s, HOST) else s for s in sizes]
         if len(set(numbers)) > 1:
-            raise UnequalError(node, [numbers], self._fitting())
+            raise _unequal(node, [numbers], self._fitting())
 
     def _visit(self, node: Node) -> None:
         try:
@@ -114,7 +128,7 @@ class Symbolic(Inside):
         except (UnsupportedError, *FOREIGN):
             raise
         except SizesError as error:
-            raise UnequalError(node, error.sizes, self._fitting()) from None
+            raise _unequal(node, error.sizes, self._fitting()) from None
         except Exception as error:
             given = [self.values[x] for x in node.operands if x in self.values]
             if all(_is_known(np.shape(x)) and not _is_formula(x) for x in given):
@@ -265,12 +279,24 @@ def _sum_to(e: Tracing, node: Node, g: Value, *sizes: Value) -> Value:
     return jax.numpy.sum(g, axes, dtype=g.dtype, keepdims=True) if axes else g
 
 
+def _scan(e: Tracing, node: Node, *operands: Value) -> Value:
+    """JAX compares the number of steps with 1."""
+    steps = np.shape(operands[-1])[0]
+    try:
+        operator.ge(steps, 1)
+    except Exception:  # of a formula, it may be either
+        why = f"nothing tells whether there's a step: {steps} of them"
+        raise UndecidedError(node, why, [f"{steps} >= 1"]) from None
+    return WHOLE["scan"](e, node, *operands)
+
+
 MEETING: dict[str, Rule] = {"common_size": _common_size, "stretch": _stretch, "sum_to": _sum_to}
 OWN: dict[str, Rule] = {
     **MEETING,
     "reshape": _reshape,
     "slice": _slice,
     "unslice": _unslice,
+    "scan": _scan,
 }
 
 

@@ -115,7 +115,8 @@ def _exported(
         {i: kinds.DYNAMIC if d is None else kinds.STATIC for i, d in enumerate(x.shape)}
         for x in inputs
     )
-    return torch.export.export(module, examples, dynamic_shapes=(dynamic,), strict=False)
+    shapes_of = (dynamic,) if inputs else ()
+    return torch.export.export(module, examples, dynamic_shapes=shapes_of, strict=False)
 
 
 class Program(torch.nn.Module):
