@@ -22,7 +22,7 @@ def layer(folder: Path) -> None:
     """Numbers, shapes, training, updates, random streams, files, and what's refused."""
     from kameleon import backend as K
     from kameleon.backend.interop.keras3 import to_keras3
-    from kameleon.errors import FeedError
+    from kameleon.errors import EngineError, FeedError
 
     random = np.random.default_rng(0)
 
@@ -68,6 +68,14 @@ def layer(folder: Path) -> None:
             assert "K.function" in str(error) or "fit" in str(error), error
         else:
             raise AssertionError("wrong inputs are taken")
+
+    count = K.placeholder((), dtype="int32", name="count")
+    first = to_keras3(K.function([x, count], x[:count]))
+    try:
+        assert first([given, np.int32(3)]).shape == (3, 5)
+        assert BACKEND != "jax"
+    except EngineError as error:
+        assert BACKEND == "jax" and "the value of 'count:0' decides shapes" in str(error), error
 
 
 def convert(folder: Path) -> None:

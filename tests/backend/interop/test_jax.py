@@ -635,6 +635,8 @@ def test_sparse_matrices() -> None:
     run, _ = to_jax(K.function([x], [K.dot(x, w)]))
     slopes = jax.jit(jax.grad(lambda p, x: run(p, [x])[0][0].sum()))(parameters, mine)
     assert_close(slopes[name], np.tile(matrix.toarray().sum(0)[:, None], 2))
+    with pytest.raises(FeedError, match="is sparse, and of a dense tracer"):
+        jax.jit(run)(parameters, [matrix.toarray()])
 
 
 # Inputs and outputs ----------------------------------------------------------------------------

@@ -100,7 +100,7 @@ class Runner:
         if self._outer is None:
             return list(inputs)
         outer = self._outer.entries
-        if len(inputs) != len(outer.sparse) or not any(isinstance(x, sparse.BCOO) for x in inputs):
+        if len(inputs) != len(outer.sparse):
             return list(outer.values(inputs))
         values: list[Any] = []
         for x, value in zip(outer.sparse, inputs, strict=True):
@@ -108,6 +108,11 @@ class Runner:
                 values.append(value)
             elif isinstance(value, sparse.BCOO):
                 values += [value.indices, value.data, np.array(value.shape, np.int64)]
+            elif is_tracer(value):
+                raise FeedError(
+                    f"{self._name}: '{x.name}' is sparse, and of a dense tracer nobody knows where"
+                    " it's 0: give a BCOO of jax.experimental.sparse"
+                )
             else:
                 values += feed_parts(value, x)
         return values

@@ -11,7 +11,7 @@ from typing import Any
 import keras
 import numpy as np
 
-from ...errors import FeedError
+from ...errors import EngineError, FeedError
 from ...graph.ir.leaves import input_node
 from ...graph.ir.node import Node
 from ...graph.ir.rewrite import substitute
@@ -229,6 +229,12 @@ def _on_jax(pure: Pure, outputs: int, what: str) -> Run:
     from .jax_gradients import Program
 
     program, types = Program(pure, what), [x.dtype for x in pure.graph.inputs]
+    for i in program.deciding:
+        raise EngineError(
+            f"{what}: the value of '{pure.graph.inputs[i].name}' decides shapes, and JAX knows"
+            " these before: make it a constant, by feed_dict= of K.function, read the size from the"
+            " shape of another input, or let Keras run on TensorFlow or PyTorch"
+        )
 
     def run(tensors: Sequence[Any]) -> Sequence[Any]:
         found = program(*(in_dtype(x, d) for x, d in zip(tensors, types, strict=True)))

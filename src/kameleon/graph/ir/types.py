@@ -128,7 +128,8 @@ def as_dtype(dtype: Any) -> DType:
         return DTYPES[np.dtype(kind).name]
     except (TypeError, KeyError):
         known = ", ".join(DTYPES)
-        raise DTypeError(f"dtype {dtype!r} is not one of {known}") from None
+        shown = dtype if isinstance(dtype, np.dtype) else repr(dtype)
+        raise DTypeError(f"dtype {shown} is not one of {known}") from None
 
 
 class TensorType(NamedTuple):
