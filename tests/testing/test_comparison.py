@@ -169,6 +169,8 @@ def test_gradients_that_are_asked_for() -> None:
     assert found.names[1].startswith("gradient by 'Exp")
     assert found.agree()
     assert kameleon.compare(K.sum(y), [[0.5, 1.5]], ["numpy"], wrt=[]).names == ["output 0"]
+    names = ["output 0", "gradient by 'x'"]
+    assert kameleon.compare(K.sum(y), [[0.5, 1.5]], "numpy", wrt=x).names == names
     with pytest.raises(GradientError, match="doesn't depend on"):
         kameleon.compare(K.sum(x), [[0.5, 1.5]], ["numpy"], wrt=[v])
 
@@ -349,6 +351,10 @@ def test_what_is_refused() -> None:
     f = K.function([x], [x * 2.0])
     with pytest.raises(ArgumentError, match="tensors"):
         kameleon.compare("x")
+    with pytest.raises(ArgumentError, match="tensors, got 'x'"):
+        kameleon.compare(f, [[1.0, 2.0]], "numpy", wrt=["x"])  # type: ignore[list-item]
+    with pytest.raises(ArgumentError, match="an engine is a name or an `Engine`, not 3"):
+        kameleon.compare(f, [[1.0, 2.0]], 3)  # type: ignore[arg-type]
     with pytest.raises(FeedError, match="0 values were given for the inputs 'x:0'"):
         kameleon.compare(f, [], ["numpy"])
     with pytest.raises(FeedError, match="no value for x:0"):

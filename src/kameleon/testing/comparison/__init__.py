@@ -27,9 +27,9 @@ REPEATS, PATIENCE = 5, 1.0
 def compare(
     function: Any,
     feeds: Any = (),
-    engines: Iterable[str | Engine] | None = None,
+    engines: str | Engine | Iterable[str | Engine] | None = None,
     *,
-    wrt: Sequence[Node] | None = None,
+    wrt: Node | Sequence[Node] | None = None,
     reference: str = "numpy",
 ) -> Comparison:
     """Run a function on several engines, and compare what they give.
@@ -90,13 +90,17 @@ def compare(
     return Comparison(base.engine if base else reference, problem.names, runs)
 
 
-def _named(engines: Iterable[str | Engine] | None) -> dict[str, str | Engine]:
+def _named(engines: str | Engine | Iterable[str | Engine] | None) -> dict[str, str | Engine]:
     """By name, the engines to compare. Engines that nobody named are loaded later, since that may
     fail.
     """
     if engines is None:
         return {name: name for name in registry.names() if registry.runs_here(name)}
-    listed = [engines] if isinstance(engines, str | Engine) else list(engines)
+    one = isinstance(engines, str) or not isinstance(engines, Iterable)
+    listed: list[Any] = [engines] if one else list(engines)
+    for x in listed:
+        if not isinstance(x, str | Engine):
+            raise ArgumentError(f"compare: an engine is a name or an `Engine`, not {x!r}")
     if not listed:
         raise ArgumentError("compare: no engine was named")
     loaded = [registry.load(x) if isinstance(x, str) else x for x in listed]

@@ -41,7 +41,7 @@ class Problem:
     names: list[str]
 
 
-def problem_of(subject: Any, feeds: Any, wrt: Sequence[Node] | None) -> Problem:
+def problem_of(subject: Any, feeds: Any, wrt: Node | Sequence[Node] | None) -> Problem:
     """The problem that the arguments of `compare` pose; see there.
 
     Raises:
@@ -75,14 +75,20 @@ def _function(subject: Any, feeds: Any) -> tuple[Function, list[Array]]:
 
 def _of_tensors(tensors: Any, feeds: Any) -> BackendFunction[Any]:
     """A function of the tensors that a dict feeds; else of the placeholders that tensors need."""
-    items = list(tensors) if isinstance(tensors, list | tuple) else [tensors]
-    for x in items:
-        if not isinstance(x, Node):
-            raise ArgumentError(f"{NAME}: expected what K.function returns, or tensors, got {x!r}")
+    items = _tensors(tensors)
     inputs = feeds
     if not isinstance(feeds, Mapping):
         inputs = [x for x in collect([], items).unfed if not hasattr(x, "default")]
     return built(list(inputs), items, name=NAME)
+
+
+def _tensors(value: Any) -> list[Node]:
+    """A tensor, or several of them."""
+    items = list(value) if isinstance(value, list | tuple) else [value]
+    for x in items:
+        if not isinstance(x, Node):
+            raise ArgumentError(f"{NAME}: expected what K.function returns, or tensors, got {x!r}")
+    return items
 
 
 def _in_order(inputs: Sequence[Any], feeds: Any) -> list[Any]:
@@ -99,10 +105,10 @@ def _in_order(inputs: Sequence[Any], feeds: Any) -> list[Any]:
 
 
 def _graph(
-    program: Program, known: Mapping[Node, Node], wrt: Sequence[Node] | None
+    program: Program, known: Mapping[Node, Node], wrt: Node | Sequence[Node] | None
 ) -> tuple[Graph, list[str]]:
     """Outputs, new values and gradients over inputs, variables and keys."""
-    by = _differentiated(program) if wrt is None else list(wrt)
+    by = _differentiated(program) if wrt is None else _tensors(wrt)
     roots = [*program.outputs, *(value for _, value in program.updates)]
     inputs = (*program.inputs, *program.variables, *program.sources)
     cut = closed(inputs, [*roots, *by])
