@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import harness
 
-from kameleon.cli.parsing import Parser, number, one_of, seconds
+from kameleon.cli.parsing import Parser, new_file, number, one_of, seconds
 
 # Workloads that are compared on every engine; the module has the same name.
 COMPARED = ("mlp", "conv", "lstm", "attention", "chain", "tiny", "small")
@@ -62,6 +62,7 @@ WAYS = {
     **{f"keras 3, {x}": Way("keras3", x, "keras") for x in ("tensorflow", "jax", "torch")},
 }
 AUTO = "auto"
+PICTURES = (".svg", ".png", ".pdf")
 ENGINES = (*dict.fromkeys(way.engine for way in WAYS.values()), AUTO)
 
 
@@ -200,12 +201,17 @@ def parsed() -> argparse.Namespace:
         "--clock", type=one_of(harness.CLOCKS), default=harness.CLOCK, metavar="CLOCK",
         help=f"{', '.join(harness.CLOCKS)}: the latter for a busy machine ({harness.CLOCK})",
     )  # fmt: skip
-    parser.add_argument("--json", type=Path, metavar="FILE", help="also save the figures here")
-    parser.add_argument("--picture", type=Path, metavar="FILE", help="draw them: .svg, .png, .pdf")
+    parser.add_argument("--json", type=new_file(), metavar="FILE", help="save the figures, too")
+    parser.add_argument(
+        "--picture", type=new_file(*PICTURES), metavar="FILE",
+        help=f"draw them: {', '.join(PICTURES)}",
+    )  # fmt: skip
     parser.add_argument("--way", type=one_of(WAYS), help=argparse.SUPPRESS)
     found = parser.understood(sys.argv[1:])
     if found.engine == [AUTO] and not found.way:
         parser.error("auto is timed beside what is fastest by hand: name other engines, too")
+    if found.picture and not find_spec("matplotlib"):
+        parser.error("--picture needs matplotlib, which isn't installed: pip install matplotlib")
     return found
 
 

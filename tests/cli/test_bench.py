@@ -74,6 +74,9 @@ def test_gradients_of_bridges_agree(engine_name: str) -> None:
         (["--engine", "auto"], "name other engines, too"),
         (["--engine", "mxnet"], "'mxnet' is none of"),
         (["--only", "resnet"], "'resnet' is none of"),
+        (["--picture", "bars.xyz"], "--picture: takes a file .svg, .png, .pdf, not 'bars.xyz'"),
+        (["--json", "absent/rows.json"], "'absent/rows.json' lies in a folder that doesn't exist"),
+        (["--json", "."], "--json: '.' is a folder"),
     ],
 )
 def test_what_cannot_be_run(line: list[str], says: str) -> None:

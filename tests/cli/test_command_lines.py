@@ -62,6 +62,7 @@ NOT_UNDERSTOOD = [
     ("run --devices two a.py", "…: --devices: takes a number …, not 'two' (see …)"),
     ("run --devices data= a.py", "…: --devices: takes a number …, not 'data=' (see …)"),
     ("run --devices a=0,b=2 a.py", "…: --devices: takes a number …, not 'a=0,b=2' (see …)"),
+    ("profile -n x a.py", "kameleon profile: -n/--number: takes a number of 0 or more, not 'x' …"),
     ("launch a.py", "kameleon launch: the following arguments are required: --processes (see …)"),
     ("launch --processes 0 a.py", "…: --processes: takes a number of 1 or more, not '0' (see …)"),
     ("launch --processes 2", "kameleon launch: there's no program to run: name a program (see …)"),

@@ -146,6 +146,21 @@ def file(text: str) -> Path:
     return _there(text, Path.is_file, "file", os.R_OK)
 
 
+def new_file(*suffixes: str) -> Callable[[str], Path]:
+    """The type of an option that takes a file to write, in a folder which is there."""
+
+    def check(text: str) -> Path:
+        path = Path(text).expanduser()
+        if path.is_dir() or not path.parent.is_dir():
+            wrong = "is a folder" if path.is_dir() else "lies in a folder that doesn't exist"
+            raise argparse.ArgumentTypeError(f"{text!r} {wrong}")
+        if suffixes and path.suffix.lower() not in suffixes:
+            raise argparse.ArgumentTypeError(f"takes a file {', '.join(suffixes)}, not {text!r}")
+        return path
+
+    return check
+
+
 def _there(text: str, fits: Callable[[Path], bool], kind: str, rights: int) -> Path:
     path = Path(text).expanduser()
     if os.path.lexists(path) and not fits(path):

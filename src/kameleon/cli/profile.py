@@ -11,7 +11,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from kameleon._utils.tables import Part, Shown, Table
-from kameleon.cli.parsing import Parser, made_or_end
+from kameleon.cli.parsing import Parser, made_or_end, number
 from kameleon.cli.run import add_options, plan_of, run
 from kameleon.errors import KameleonError
 from kameleon.runtime import function as functions
@@ -79,7 +79,7 @@ def main(arguments: Sequence[str]) -> None:
     """Run the program that the command line names, until it ends; then tell what took how long."""
     parser = Parser("profile", ABOUT, USAGE)
     parser.option(
-        "-n --number", "COUNT", "of how many functions the lines are told (3)", int, default=3
+        "-n --number", "COUNT", "of how many functions the lines are told (3)", number(0), default=3
     )
     parser.option("-o --out", "FOLDER", "gets a page and a trace for each of them, as well", Path)
     add_options(parser)
