@@ -96,8 +96,8 @@ def _named(engines: str | Engine | Iterable[str | Engine] | None) -> dict[str, s
     """
     if engines is None:
         return {name: name for name in registry.names() if registry.runs_here(name)}
-    one = isinstance(engines, str) or not isinstance(engines, Iterable)
-    listed: list[Any] = [engines] if one else list(engines)
+    many = isinstance(engines, Iterable) and not isinstance(engines, str)
+    listed: list[Any] = list(engines) if many else [engines]  # type: ignore[arg-type]
     for x in listed:
         if not isinstance(x, str | Engine):
             raise ArgumentError(f"compare: an engine is a name or an `Engine`, not {x!r}")
