@@ -24,6 +24,7 @@ from _support.programs import COMMAND, run, run_without_original
 pytest.importorskip("rich", reason="the command line needs Rich")
 pytest.importorskip("google.protobuf", reason="protobuf reads graphs")
 
+from kameleon import backend as K
 from kameleon import load as saved_function
 from kameleon.backend.export import verification
 from kameleon.backend.export.examples import Call
@@ -341,6 +342,18 @@ def test_graphs(graph: str, target: str, more: str, told: list[str], tmp_path: P
     assert ended.status == 0 and out.exists(), ended.said
     for words in told:
         assert words in ended.out, ended.out
+
+
+@skipped_without("onnx", "onnxruntime")
+def test_saved_functions(tmp_path: Path) -> None:
+    x, w = K.placeholder((None, 2), name="x"), K.variable([[1.0], [2.0]], name="w")
+    K.function([x], [K.dot(x, w)], [(w, w * 2.0)]).save(tmp_path / "f.safetensors")
+    ended = kameleon("convert", str(tmp_path / "f.safetensors"), "--to", "onnx")
+    assert ended.status == 0 and "the new value of 'w" in ended.out, ended.said
+    import onnxruntime
+
+    found = onnxruntime.InferenceSession(tmp_path / "f.onnx").run(None, {"x": [[1.0, 1.0]]})
+    assert [each.ravel().tolist() for each in found] == [[3.0], [2.0, 4.0]]
 
 
 @skipped_without("onnx", "onnxruntime")

@@ -79,6 +79,8 @@ def test_what_is_loaded_computes_the_same(kind: str, engine: str, tmp_path: Path
     with K.using_engine(engine):
         for _ in range(2):
             assert same(g(feeds), f(feeds))
+        g.save(path)
+        assert same(kameleon.load(path)(feeds), g(feeds))
     g_bytes = to_bytes(g)
     assert to_bytes(from_bytes(g_bytes)).count(b"primitive") == g_bytes.count(b"primitive")
 

@@ -24,10 +24,11 @@ from .sources import Asked, original
 
 USAGE = "kameleon convert [OPTIONS] SOURCE --to FORMAT"
 ABOUT = """\
-Convert a model of Keras 2 or a graph of TensorFlow 1 to a file that another library runs, without
-Kameleon. SOURCE is a whole model (.h5), its configuration (.json, .yaml) with --weights, a frozen
-graph (.pb, .pbtxt), the folder of a SavedModel, or a .meta with its checkpoint. The file is tried
-in a fresh process: it's only there if it predicts what the original predicts."""
+Convert a model of Keras 2, a graph of TensorFlow 1 or a saved function to a file that another
+library runs, without Kameleon. SOURCE is a whole model (.h5), its configuration (.json, .yaml) with
+--weights, a frozen graph (.pb, .pbtxt), the folder of a SavedModel, a .meta with its checkpoint, or
+a function's file (.safetensors). The file is tried in a fresh process: it's only there if it
+predicts what the original predicts."""
 FORMATS = """\
 jax or stablehlo (.stablehlo), keras3 (.keras), litert (.tflite), onnx (.onnx), tensorflow or
 savedmodel (a folder), torch (.pt2); kameleon (.safetensors) for kameleon.load"""

@@ -73,7 +73,9 @@ OF_GRAPHS, OF_MODELS = ("inputs", "outputs"), ("weights", "custom", "layers")
 WHOLE = Kind("a whole model of Keras 2", "models", (*OF_GRAPHS, "weights"))
 CONFIGURATION = Kind("a configuration of Keras 2", "models", OF_GRAPHS, ("weights",))
 GRAPH = Kind("a graph of TensorFlow 1", "graphs", OF_MODELS)
+SAVED = Kind("a saved function", "functions", (*OF_GRAPHS, *OF_MODELS))
 BY_SUFFIX = {
+    ".safetensors": SAVED,
     **dict.fromkeys((".h5", ".hdf5"), WHOLE),
     **dict.fromkeys((".json", ".yaml", ".yml"), CONFIGURATION),
     **dict.fromkeys((".pb", ".pbtxt", ".meta"), GRAPH),
@@ -128,7 +130,7 @@ def _kind(path: Path) -> Kind:
         why = "is a file of Keras 3's, or another archive" if head.startswith(ZIP) else "is neither"
         raise CommandError(
             f"{path} {why}: what's taken are models of Keras 2 in HDF5 (.h5), their configurations"
-            " (.json, .yaml), and graphs of TensorFlow 1: .pb, .pbtxt, .meta, the folder of a"
-            " SavedModel"
+            " (.json, .yaml), graphs of TensorFlow 1 (.pb, .pbtxt, .meta, the folder of a"
+            " SavedModel), and saved functions (.safetensors)"
         )
     return kind
