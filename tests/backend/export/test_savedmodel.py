@@ -78,6 +78,13 @@ def test_no_train_signature_without_updates(tmp_path: Path) -> None:
     assert list(model.signatures["serving_default"].structured_outputs) == ["output_0"]
 
 
+def test_names_that_tensorflow_would_take_for_one(tmp_path: Path) -> None:
+    x, y = K.placeholder((2,), name="a/x"), K.placeholder((2,), name="a_x")
+    K.function([x, y], {"z": x - y}).export(tmp_path / "model.savedmodel")
+    serve = tf.saved_model.load(str(tmp_path / "model.savedmodel")).signatures["serving_default"]
+    assert serve(a_x=tf.ones(2), a_x_1=tf.zeros(2))["z"].numpy().tolist() == [1.0, 1.0]
+
+
 def test_gradients_of_a_loaded_model(tmp_path: Path) -> None:
     x, w = K.placeholder((None, 2)), K.variable(normal(2, 2), name="w")
     loss = K.sum(K.square(K.tanh(K.dot(x, w))))

@@ -245,7 +245,8 @@ def test_shapes_that_are_given(tmp_path: Path) -> None:
         written(function, tmp_path)
     exported, _ = written(function, tmp_path, shapes=[(8, None)])
     assert exported.call({}, [np.ones((8, 3), "float32")])[0][0].shape == (4, 6)
-    for shapes in ([(8,)], [], [(8, None), None]):
+    function.export(tmp_path / "verified.stablehlo", shapes=[(8, None)])
+    for shapes in ([(8,)], [], [(8, None), None], [8], 8):
         with pytest.raises(ArgumentError, match="shapes must fit the inputs"):
             written(function, tmp_path, shapes=shapes)
 

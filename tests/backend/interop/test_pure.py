@@ -150,7 +150,14 @@ def test_no_influence_is_none_and_unwanted_is_not_computed() -> None:
     assert not none.backward.graph.outputs
 
 
-@pytest.mark.parametrize("given", [print, None, [1]])
-def test_what_is_no_function_is_refused(given: Any) -> None:
-    with pytest.raises(ArgumentError, match=r"to_x takes what K\.function gives"):
+OF_TENSORFLOW = type("Function", (), {"__module__": "tensorflow_core.python.keras.backend"})
+
+
+@pytest.mark.parametrize(
+    ("given", "remedy"),
+    [(print, "K.function("), (None, "K.function("), ([1], "K.f"), (OF_TENSORFLOW(), "--keras-on")],
+)
+def test_what_is_no_function_is_refused(given: Any, remedy: str) -> None:
+    with pytest.raises(ArgumentError, match=r"to_x takes what K\.function gives") as refused:
         Stateless(given, "to_x")
+    assert remedy in str(refused.value)

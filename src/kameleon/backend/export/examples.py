@@ -38,17 +38,24 @@ class Call(NamedTuple):
 
 # Inputs for each call, or calls, of which it's known what comes out; None: they're made up.
 Examples = Sequence[list[Array] | Call] | None
+# For each input its shape, with None for sizes that stay open, or None for its own.
+Shapes = Sequence[Sequence[int | None] | None] | None
 
 
-def examples_of(program: Stateless, verify: Any) -> Examples:
+def examples_of(program: Stateless, verify: Any, shapes: Shapes = None) -> Examples:
     """The inputs that a user gives for verification; None, if they're to be made up.
+
+    Args:
+        program: what is written.
+        verify: what the user gives.
+        shapes: what the file takes alone: see `shapes_of`.
 
     Raises:
         ArgumentError: it's neither a bool nor a list of lists, or of calls.
         FeedError: a value doesn't fit its input.
     """
     if isinstance(verify, bool):
-        return None
+        return None if shapes is None else _made_up(program, _reference(program), shapes)
     if isinstance(verify, list) and verify and all(isinstance(x, Call) for x in verify):
         return verify
     if not isinstance(verify, list | tuple) or not verify:
@@ -113,7 +120,7 @@ def _reference(program: Stateless) -> Compute:
 # Inputs that are made up -------------------------------------------------------------------------
 
 
-def _made_up(program: Stateless, compute: Compute) -> list[Call]:
+def _made_up(program: Stateless, compute: Compute, shapes: Shapes = None) -> list[Call]:
     """Two calls, of other sizes where they can differ.
 
     Raises:
@@ -121,7 +128,7 @@ def _made_up(program: Stateless, compute: Compute) -> list[Call]:
     """
     calls: list[Call] = []
     last: Exception | None = None
-    for sizes in _sizes(program):
+    for sizes in _sizes(program, shapes):
         found = _call(program, sizes, compute, len(calls))
         if isinstance(found, Call):
             calls.append(found)
@@ -145,9 +152,11 @@ PLANS = (
 )  # fmt: skip
 
 
-def _sizes(program: Stateless) -> Iterator[list[list[int]]]:
+def _sizes(program: Stateless, shapes: Shapes) -> Iterator[list[list[int]]]:
     """Sizes of all inputs' axes, in the order in which they're tried."""
     roots = roots_of(program)
+    fixed = fixed_sizes(roots, shapes_of(program, shapes))
+    roots = [[fixed.get(r, r) for r in each] for each in roots]
     groups = list(dict.fromkeys(r for each in roots for r in each if not isinstance(r, int)))
     for first, other, step in PLANS if groups else PLANS[:CALLS]:
         found = {g: other + step * i for i, g in enumerate(groups[1:])} | dict.fromkeys(
@@ -164,6 +173,34 @@ def roots_of(program: Stateless) -> list[list[Any]]:
     sizes = agreed_sizes(Graph(graph.inputs, graph.outputs, guard.equal if guard else ()))
     inputs = graph.inputs[: len(program.inputs)]
     return [[sizes.of(x, axis) for axis in range(len(x.shape))] for x in inputs]
+
+
+def shapes_of(program: Stateless, shapes: Shapes) -> list[Sequence[int | None]]:
+    """The shapes that a user gives, for all inputs.
+
+    Raises:
+        ArgumentError: one isn't that of an input.
+    """
+    inputs = program.inputs
+    if shapes is None:
+        return [x.shape for x in inputs]
+    given = list(shapes) if isinstance(shapes, list | tuple) else []
+    found = [x.shape if s is None else s for x, s in zip(inputs, given, strict=False)]
+    if len(given) != len(inputs) or not all(
+        isinstance(s, list | tuple) and x.type.may_accept(tuple(s))
+        for x, s in zip(inputs, found, strict=True)
+    ):
+        wanted = ", ".join(f"'{x.name}' {x.shape}" for x in inputs)
+        raise ArgumentError(f"{WHAT}: shapes must fit the inputs {wanted}, got {shapes!r}")
+    return found
+
+
+def fixed_sizes(
+    roots: Sequence[Sequence[Any]], shapes: Sequence[Sequence[int | None]]
+) -> dict[Any, int]:
+    """What `shapes` says of sizes that are equal, by what they have in common."""
+    pairs = (pair for row in zip(roots, shapes, strict=True) for pair in zip(*row, strict=True))
+    return {root: size for root, size in pairs if size is not None}
 
 
 # How inputs are drawn: floats between bounds, integers below a bound and from another one. They may

@@ -100,7 +100,9 @@ def export(
     module = _module(chosen)
     _check_options(chosen, module, options)
     program = AtOneMoment(function, "export")
-    given: Given = False if verify is False else examples.examples_of(program, verify)
+    given: Given = False
+    if verify is not False:
+        given = examples.examples_of(program, verify, options.get("shapes"))
     return write(
         program, path, chosen, partial(module.write, program, **options), module.RELOAD, given
     )

@@ -29,6 +29,7 @@ from ...graph.ir.program import Graph, all_nodes
 from ...graph.primitives.shaping import shape_inputs
 from ..interop.jax_tracing import ENGINE
 from ..interop.pure import KEY, Pure, Stateless
+from .examples import Shapes, fixed_sizes, shapes_of
 from .refusals import refusal
 from .symbolic import SymbolicTraced, UndecidedError
 
@@ -66,7 +67,7 @@ def write(
     program: Stateless,
     path: str,
     platforms: Sequence[str] = ("cpu", "cuda", "tpu"),
-    shapes: Sequence[Sequence[int | None] | None] | None = None,
+    shapes: Shapes = None,
 ) -> None:
     """Write a function as StableHLO.
 
@@ -172,15 +173,12 @@ def _refuse_deciding(program: Stateless, graph: Graph) -> None:
 # Sizes -------------------------------------------------------------------------------------------
 
 
-def _sizes(program: Stateless, graph: Graph, shapes: Any) -> list[tuple[Any, ...]]:
+def _sizes(program: Stateless, graph: Graph, shapes: Shapes) -> list[tuple[Any, ...]]:
     """The shape of each input, with a symbol of JAX's for each group of equal open sizes."""
     inputs = graph.inputs[: len(program.inputs)]
-    given = _checked(inputs, shapes)
     sizes = agreed_sizes(graph)
-    fixed: dict[Any, int] = {}
     roots = [[sizes.of(x, axis) for axis in range(len(x.shape))] for x in inputs]
-    for each, shape in zip(roots, given, strict=True):
-        fixed |= {root: d for root, d in zip(each, shape, strict=True) if d is not None}
+    fixed = fixed_sizes(roots, shapes_of(program, shapes))
     open_ones = dict.fromkeys(
         root for each in roots for root in each if not isinstance(root, int) and root not in fixed
     )
@@ -211,16 +209,3 @@ def _with_equal(sizes: list[tuple[Any, ...]], error: UndecidedError) -> list[tup
             if old in symbols and str(old) not in re.findall(r"\w+", str(new)):
                 return [tuple(new if d == old else d for d in shape) for shape in sizes]
     raise error
-
-
-def _checked(inputs: Sequence[Any], shapes: Any) -> list[Sequence[int | None]]:
-    """The shapes that a user gives, for all inputs."""
-    if shapes is None:
-        return [x.shape for x in inputs]
-    found = [x.shape if s is None else tuple(s) for x, s in zip(inputs, shapes, strict=False)]
-    if len(shapes) != len(inputs) or not all(
-        x.type.may_accept(s) for x, s in zip(inputs, found, strict=True)
-    ):
-        wanted = ", ".join(f"'{x.name}' {x.shape}" for x in inputs)
-        raise ArgumentError(f"export: shapes must fit the inputs {wanted}, got {shapes!r}")
-    return found

@@ -185,9 +185,10 @@ class Stateless:
         self.outer = function if isinstance(function, BackendFunction) else None
         function = getattr(self.outer, "compiled", function)
         if not isinstance(function, Function):
-            raise ArgumentError(
-                f"{what} takes what K.function gives, not {function!r}: K.function(inputs, outputs)"
-            )
+            remedy = "K.function(inputs, outputs)"
+            if type(function).__module__.startswith("tensorflow_core."):
+                remedy = "TensorFlow 1.15 made it; --keras-on kameleon lets Keras run on K"
+            raise ArgumentError(f"{what} takes what K.function gives, not {function!r}: {remedy}")
         program = function.program
         self.function, self.name = function, function.name
         self.inputs, self.variables = list(function.inputs), program.variables

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from ..._utils.names import distinct
+from ..._utils.names import distinct, identifier
 from ..._utils.tracebacks import boundary
 from ...engines.tensorflow.control import BORROWED, is_own
 from ...errors import FeedError
@@ -160,8 +160,8 @@ def _identifier(name: str) -> str:
 
 
 def specs_of(program: Stateless) -> list[Any]:
-    """The types of inputs as TensorFlow's, with their names."""
-    names = unique_names([x.name[:-2] for x in program.inputs])
+    """The types of inputs as TensorFlow's, with names that parameters of Python can have."""
+    names = unique_names([identifier(x.name[:-2]) for x in program.inputs])
     pairs = zip(program.inputs, names, strict=True)
     return [tf.TensorSpec(x.shape, str(x.dtype), name) for x, name in pairs]
 
