@@ -37,9 +37,9 @@ def shared():
 
 
 def with_states():
-    """States of a network that begin another one."""
+    """States of a network that begin another one, over series that are masked."""
     x = Input(SERIES)
-    y, h, c = LSTM(3, return_sequences=True, return_state=True)(x)
+    y, h, c = LSTM(3, return_sequences=True, return_state=True)(Masking()(x))
     return Model(x, LSTM(3)(y, initial_state=[h, c]))
 
 

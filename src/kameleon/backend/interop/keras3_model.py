@@ -130,7 +130,9 @@ class _Functional:
             raise refuse(kind, name, f"is called with {', '.join(options)}")
         layer = self.layers[name].layer
         if len(given) > 1 and kind in RECURRENT:
-            found = layer(given[0], initial_state=given[1:], **options)
+            # Keras 3 hands masks on by itself only to layers that are called with one tensor.
+            mask = getattr(given[0], "_keras_mask", None)
+            found = layer(given[0], initial_state=given[1:], mask=mask, **options)
         else:
             found = layer(given[0] if len(given) == 1 else given, **options)
         self.outputs[name, number] = list(found) if isinstance(found, list | tuple) else [found]
