@@ -29,7 +29,7 @@ import kameleon
 from kameleon import backend as K
 from kameleon.config import choice
 from kameleon.engines.theano.native import ops
-from kameleon.errors import ArgumentError, FeedError, MissingLibraryError
+from kameleon.errors import ArgumentError, DTypeError, FeedError, MissingLibraryError
 from kameleon.testing.together import one_by_one
 
 Array = np.ndarray[Any, Any]
@@ -436,6 +436,9 @@ def test_errors_say_what_would_do(monkeypatch: pytest.MonkeyPatch) -> None:
         kameleon.to_pytensor(K.placeholder((2, 2), sparse=True))
     with pytest.raises(ArgumentError, match="inputs must be tensors"):
         kameleon.to_pytensor(x * 2.0, ["x"])
+    half = K.placeholder((2,), dtype="bfloat16", name="half")
+    with pytest.raises(DTypeError, match=r"'half:0' is bfloat16\[2\], and PyTensor has no such"):
+        kameleon.to_pytensor(K.cast(half, "float32"), [half])
     monkeypatch.setattr(choice, "installed", lambda name: False)
     with pytest.raises(MissingLibraryError, match="pip install"):
         kameleon.to_pytensor(x * 2.0, [x])

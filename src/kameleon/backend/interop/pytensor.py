@@ -11,7 +11,7 @@ import numpy as np
 
 from ..._utils.tracebacks import boundary
 from ...config import require
-from ...errors import ArgumentError
+from ...errors import ArgumentError, DTypeError
 from ...graph.ir.leaves import SOURCE
 from ...graph.ir.node import Node, Variable
 from ...graph.ir.program import Program
@@ -86,6 +86,8 @@ def _given(inputs: Mapping[Any, Any] | Sequence[Any]) -> dict[Node, Any]:
     """For each input the PyTensor variable that takes its place."""
     import pytensor.tensor as pt
 
+    from ...engines.theano.native.engine import GraphEngine
+
     if isinstance(inputs, Node):
         inputs = [inputs]
     for x in inputs:
@@ -93,6 +95,9 @@ def _given(inputs: Mapping[Any, Any] | Sequence[Any]) -> dict[Node, Any]:
             raise ArgumentError(
                 f"to_pytensor: inputs must be tensors that aren't sparse, got {x!r}"
             )
+        if x.dtype in GraphEngine.lacks:
+            why = GraphEngine.lacks[x.dtype]
+            raise DTypeError(f"to_pytensor: '{x.name}' is {x.type}, and {why}")
     if not isinstance(inputs, Mapping):
         return {x: pt.tensor(x.name[:-2], dtype=str(x.dtype), shape=x.shape) for x in inputs}
     for x, variable in inputs.items():
