@@ -356,6 +356,20 @@ def test_saved_functions(tmp_path: Path) -> None:
     assert [each.ravel().tolist() for each in found] == [[3.0], [2.0, 4.0]]
 
 
+@skipped_without("tensorflow")
+def test_operations_of_tensorflow_go_into_files_of_litert(tmp_path: Path) -> None:
+    x = K.placeholder((2, 3), name="x")
+    K.function([x], [K.cumprod(x)]).save(tmp_path / "f.safetensors")
+    line = ["convert", str(tmp_path / "f.safetensors"), "--to"]
+    ended = kameleon(*line, "litert")
+    assert (ended.status, "--select-tf-ops writes it" in ended.err) == (1, True), ended.said
+    # The interpreter of the Python package doesn't run these everywhere.
+    ended = kameleon(*line, "litert", "--select-tf-ops", "--no-check")
+    assert ended.status == 0 and (tmp_path / "f.tflite").exists(), ended.said
+    ended = kameleon(*line, "jax", "--select-tf-ops")
+    assert (ended.status, "is for LiteRT, not for StableHLO" in ended.err) == (2, True), ended.said
+
+
 @skipped_without("onnx", "onnxruntime")
 def test_names_are_those_of_the_signature(tmp_path: Path) -> None:
     import onnxruntime

@@ -13,7 +13,7 @@ from typing import Any
 from kameleon.cli.parsing import FAILED, CommandError
 from kameleon.errors import KameleonError
 
-UNTRIED = "--no-check"
+UNTRIED, SELECT = "--no-check", "--select-tf-ops"
 ERROR = "error.txt"  # in the task's folder: why it failed
 
 
@@ -60,9 +60,9 @@ def begin(main: Callable[..., None]) -> None:
 
 
 def said(error: BaseException) -> str:
-    """An error of `export`, whose argument is an option here."""
+    """An error of `export`, whose arguments are options here."""
     from kameleon.backend.export.examples import REMEDY  # late: it loads an engine
 
     untried = f"write it untried: {UNTRIED}"
     text = str(error).removeprefix("export: ").removeprefix("convert: ").replace(REMEDY, untried)
-    return text.replace("verify=False", UNTRIED)
+    return text.replace("verify=False", UNTRIED).replace("select_tf_ops=True", SELECT)

@@ -19,7 +19,7 @@ from kameleon.cli.output import show, waiting
 from kameleon.cli.parsing import CommandError, Parser, file, one_of, readable
 from kameleon.errors import KameleonError
 
-from .apart import UNTRIED, said
+from .apart import SELECT, UNTRIED, said
 from .sources import Asked, original
 
 USAGE = "kameleon convert [OPTIONS] SOURCE --to FORMAT"
@@ -41,8 +41,12 @@ def main(arguments: Sequence[str]) -> None:
     with redirect_stderr(io.StringIO()):  # the backend says there which engine it has
         kameleon.set_engine("numpy")  # no other engine's library is needed
         from .targets import KERAS3, NAMES, require, target, write
-    found = _parser(NAMES).understood(arguments)
+    parser = _parser(NAMES)
+    found = parser.understood(arguments)
     chosen, start = target(found.to), perf_counter()
+    options = {"select_tf_ops": True} if found.select_tf_ops else {}
+    if options and chosen is not target("litert"):
+        parser.error(f"{SELECT} is for LiteRT, not for {chosen.title}")
     out = _place(found.out, found.source, chosen.suffix, chosen is KERAS3)
     kept = {name: getattr(found, name) for name in ("weights", "custom", "inputs", "outputs")}
     asked = Asked(found.source, **kept, layers=chosen is KERAS3, check=not found.no_check)
@@ -51,7 +55,7 @@ def main(arguments: Sequence[str]) -> None:
         with waiting(f"reading {found.source}") as shown, TemporaryDirectory() as folder:
             read = original(asked, folder)
             shown.update(f"writing and trying {out}")
-            checked = write(read, out, chosen, folder)
+            checked = write(read, out, chosen, folder, options)
     except KameleonError as error:
         raise CommandError(said(error)) from error
     for note in read.notes:
@@ -73,6 +77,7 @@ def _parser(names: Sequence[str]) -> Parser:
     for what in ("inputs", "outputs"):
         about = f"a graph's {what}: names of tensors, with commas between"
         parser.option(f"--{what}", "NAMES", about, _names, default=())
+    parser.switch(SELECT, "of LiteRT: take operations of TensorFlow where it has none of its own")
     parser.switch(UNTRIED, "don't try the file")
     return parser
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from kameleon.backend.export import formats
@@ -25,7 +26,9 @@ def target(name: str) -> Format:
     return TARGETS[ALIASES.get(name, name)]
 
 
-def write(original: Original, path: str, chosen: Format, folder: str) -> list[Any]:
+def write(
+    original: Original, path: str, chosen: Format, folder: str, options: Mapping[str, Any]
+) -> list[Any]:
     """Write what was read.
 
     Args:
@@ -33,6 +36,7 @@ def write(original: Original, path: str, chosen: Format, folder: str) -> list[An
         path: of the file or the folder.
         chosen: the format.
         folder: has files of what was read.
+        options: of the format, for `export`.
 
     Returns:
         The calls that it was verified by.
@@ -43,7 +47,7 @@ def write(original: Original, path: str, chosen: Format, folder: str) -> list[An
     """
     calls = original.calls
     if chosen is not KERAS3:
-        return formats.export(original.function, path, chosen.name, calls)
+        return formats.export(original.function, path, chosen.name, calls, **options)
     program = formats.AtOneMoment(original.function, "export")
     if calls and program.sources:
         raise CommandError(
