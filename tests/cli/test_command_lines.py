@@ -159,6 +159,13 @@ def test_programs_that_cannot_be_run(
     assert matches(ended.stderr, f"kameleon run: {expected}"), ended.stderr
 
 
+@pytest.mark.parametrize("command", ["run", "explore", "profile"])
+def test_the_command_that_was_given_says_it(place: Path, command: str) -> None:
+    ended = run(["-m", "kameleon", command, "-m", "absent"], place, {"KAMELEON_KERAS2": ""})
+    assert ended.returncode == 1
+    assert ended.stderr.startswith(f"kameleon {command}: No module named absent\n"), ended.stderr
+
+
 @pytest.mark.parametrize(("given", "expected"), SOURCES)
 def test_who_named_an_engine_is_said(place: Path, given: dict[str, str], expected: str) -> None:
     (place / "home").mkdir()

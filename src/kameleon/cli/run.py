@@ -52,7 +52,6 @@ ABOUT = """\
 Run a program that imports Keras, unchanged, on Kameleon: as `python SCRIPT` or `python -m MODULE`
 would. `keras` is the original Keras 2.3.1 where it's installed (kameleon keras2 install), else
 keras.backend and keras.layers are Kameleon's own. Options stand before the program."""
-COMMAND = "kameleon run"
 COLLECTED_AFTER = 20_000  # new objects, until Python looks for cycles of them
 
 
@@ -71,6 +70,7 @@ class Plan:
     tensorflow: str = ""
     keras_on: str = ""
     devices: str = ""
+    command: str = "kameleon run"  # what errors call it
 
 
 # The command line -------------------------------------------------------------------------------
@@ -127,7 +127,8 @@ def plan_of(found: argparse.Namespace, parser: Parser) -> Plan:
     if not program:
         what = "a module behind -m" if found.is_module else "a program"
         parser.error(f"there's no program to run: name {what}")
-    return Plan(**told | {"program": program, "arguments": arguments})
+    told |= {"program": program, "arguments": arguments, "command": parser.prog}
+    return Plan(**told)
 
 
 def understand(arguments: Sequence[str]) -> Plan:
@@ -163,7 +164,7 @@ def run(plan: Plan) -> None:
         _begin(plan)
     except (KameleonError, OSError) as error:
         _restore_stderr()
-        stop(COMMAND, str(error))
+        stop(plan.command, str(error))
     _as_if_started(work, plan.devices != "" and this_process() is not None)
 
 
@@ -182,7 +183,7 @@ def _begin(plan: Plan) -> None:
     from kameleon import as_keras  # late: it reads these variables
 
     if plan.devices and plan.engine not in ("", "jax"):
-        stop(COMMAND, f"--devices runs on JAX, not on {plan.engine}", WRONG)
+        stop(plan.command, f"--devices runs on JAX, not on {plan.engine}", WRONG)
     asked = plan.engine or ("jax" if plan.devices else "")
     if asked:
         option = f"--engine {asked}" if plan.engine else f"--devices, which runs on {asked}"
@@ -262,7 +263,7 @@ def _script(plan: Plan) -> Callable[[], None]:
     path = plan.program
     sys.argv = [path, *plan.arguments]
     full = os.path.abspath(path)
-    if _is_package(path) or path.endswith(".pyc"):
+    if _is_package(plan) or path.endswith(".pyc"):
         if not sys.flags.safe_path:
             del sys.path[0]  # `run_path` puts an entry of its own there
         return partial(_run_path, full)
@@ -272,12 +273,13 @@ def _script(plan: Plan) -> Callable[[], None]:
         with io.open_code(full) as file:
             source = file.read()
     except OSError as error:
-        stop(COMMAND, f"can't open file {full!r}: {error.strerror}", WRONG)
+        stop(plan.command, f"can't open file {full!r}: {error.strerror}", WRONG)
     return partial(_execute, source, full)
 
 
-def _is_package(path: str) -> bool:
-    """Whether this is a folder or an archive; ends the process where that holds no program."""
+def _is_package(plan: Plan) -> bool:
+    """Whether it's a folder or an archive; ends the process where that holds no program."""
+    path = plan.program
     try:
         if os.path.isdir(path):
             names = os.listdir(path)
@@ -287,9 +289,10 @@ def _is_package(path: str) -> bool:
         else:
             return False
     except (OSError, zipfile.BadZipFile) as error:
-        stop(COMMAND, f"can't open {path!r}: {getattr(error, 'strerror', None) or error}", WRONG)
+        why = getattr(error, "strerror", None) or error
+        stop(plan.command, f"can't open {path!r}: {why}", WRONG)
     if not {"__main__.py", "__main__.pyc"}.intersection(names):
-        stop(COMMAND, f"can't find a __main__.py in {path!r}")
+        stop(plan.command, f"can't find a __main__.py in {path!r}")
     return True
 
 
@@ -316,16 +319,17 @@ def _module(plan: Plan) -> Callable[[], None]:
     sys.argv = [plan.program, *plan.arguments]  # `run_module` puts the file there
     if not sys.flags.safe_path:
         sys.path[0] = os.getcwd()
-    return partial(_run_module, plan.program)
+    return partial(_run_module, plan)
 
 
-def _run_module(name: str) -> None:
+def _run_module(plan: Plan) -> None:
+    name = plan.program
     found = _found(name)
     if found is not None and found.submodule_search_locations is not None:
         if _found(f"{name}.__main__") is None:
-            stop(COMMAND, f"{name} is a package without a __main__, which can't be run")
+            stop(plan.command, f"{name} is a package without a __main__, which can't be run")
     elif found is None or found.loader is None:
-        stop(COMMAND, f"No module named {name}{_file_meant(name)}")
+        stop(plan.command, f"No module named {name}{_file_meant(name)}")
     runpy.run_module(name, run_name="__main__", alter_sys=True)
 
 
