@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 
 from kameleon import backend as K
-from kameleon.engines._flags import BOUNDS, flagged
+from kameleon.engines._flags import flagged
 from kameleon.errors import KameleonError
 from kameleon.graph.ir.node import Node
 from kameleon.graph.ir.program import Graph
 from kameleon.graph.ir.verify import verify
+from kameleon.graph.passes.indices import INDEXED, with_checked_indices
 from kameleon.graph.passes.simplify import simplify
 from kameleon.graph.primitives.elementwise import cast, constant, maximum, minimum, sub
 from kameleon.graph.primitives.filling import full_like
@@ -107,8 +108,8 @@ def clipped(graph: Graph) -> Graph:
             new[node] = node.primitive(*operands, **attrs)
         else:
             new[node] = node
-        if node.primitive.name in BOUNDS:
-            size = BOUNDS[node.primitive.name](new[node])
+        if node.primitive.bound is not None:
+            size = node.primitive.bound(new[node])
             index = new[node].operands[node.primitive.index or 0]
             top = sub(as_node(size), constant(1, "int32"))
             inside = maximum(full_like(index, 0), minimum(index, broadcast_like_index(top, index)))
@@ -128,7 +129,7 @@ def test_flags_say_what_the_embedded_engine_says(name: str) -> None:
     made = program.build(x, i)
     function = Function([x, i], list(made) if isinstance(made, (list, tuple)) else [made])
     graph = simplify(function.graph(), embedded().native)
-    with_flags, flags = flagged(graph, set(BOUNDS), sizes=True)
+    with_flags, flags = flagged(with_checked_indices(graph, INDEXED), sizes=True)
     verify(with_flags)
     assert flags
     # Of the outputs only the flags: the others can't be computed where a check fails.
@@ -144,4 +145,14 @@ def test_flags_say_what_the_embedded_engine_says(name: str) -> None:
 def test_nothing_to_check_changes_nothing() -> None:
     x, y = K.placeholder((2, 3)), K.placeholder((2, 3))
     graph = simplify(Function([x, y], [x + y]).graph(), embedded().native)
-    assert flagged(graph, set(BOUNDS), sizes=True) == (graph, [])
+    assert with_checked_indices(graph, INDEXED) is graph
+    assert flagged(graph, sizes=True) == (graph, [])
+
+
+def test_indices_are_checked_once() -> None:
+    x, i = K.placeholder((4, 3)), K.placeholder((None,), dtype="int32")
+    loss = K.sum(K.square(K.gather(x, i))) + K.sum(K.gather(x, K.constant([0, 3], "int32")))
+    graph = simplify(Function([x, i], K.gradients(loss, [x])).graph(), embedded().native)
+    for unchecked, count in (({"gather"}, 0), ({"scatter_add"}, 0), (INDEXED, 1), ((), 0)):
+        checked = with_checked_indices(graph, unchecked)
+        assert sum(n.primitive.name == "check" for n in checked.nodes) == count

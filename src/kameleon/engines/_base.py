@@ -127,6 +127,7 @@ class Engine(ABC):
         arguments lack them are made on the embedded engine.
     deepest: how many loops and conditions may lie within one another; the embedded engine computes
         those that hold more of them. None, if any number may.
+    unchecked: names of primitives for which it takes any index: the graph has checks of these.
     empty_loops: whether its loops take sequences of length 0. If not, conditions skip such loops.
     static_shapes: sizes must be known when code is made. Inputs that decide sizes are then given
         as NumPy scalars: `graph.primitives.shaping.shape_inputs` names them.
@@ -154,6 +155,7 @@ class Engine(ABC):
     storage: Mapping[str, str] = {}
     nonempty_dims: Mapping[str, Collection[str]] = {}
     deepest: int | None = None
+    unchecked: Collection[str] = ()
     empty_loops: bool = True
     static_shapes: bool = False
     compiles_each_size: bool = False

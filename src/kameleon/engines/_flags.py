@@ -5,7 +5,7 @@ A flag is a bool that is true where a check failed. Flags of bodies are carried 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,21 +19,11 @@ from ..graph.ir.node import ITEM, Node
 from ..graph.ir.program import Graph
 from ..graph.ir.rewrite import substitute
 from ..graph.ir.sizes import Sizes
-from ..graph.ir.types import INT64, TensorType
-from ..graph.primitives.elementwise import (
-    cast,
-    constant,
-    ge,
-    logical_and,
-    logical_not,
-    logical_or,
-    lt,
-    ne,
-)
-from ..graph.primitives.filling import full_like
-from ..graph.primitives.movement import broadcast_to, concatenate, reshape
+from ..graph.ir.types import TensorType
+from ..graph.primitives.elementwise import cast, constant, logical_and, logical_not, logical_or, ne
+from ..graph.primitives.movement import concatenate, reshape
 from ..graph.primitives.reduce import reduce_all, reduce_any
-from ..graph.primitives.sizes import Size, as_node, dims_of, size_of, size_origin
+from ..graph.primitives.sizes import Size, as_node, size_of, size_origin
 
 
 class Flag(NamedTuple):
@@ -43,14 +33,11 @@ class Flag(NamedTuple):
     message: str
 
 
-def flagged(
-    graph: Graph, unchecked: Container[str], sizes: bool | Sizes = False
-) -> tuple[Graph, list[Flag]]:
+def flagged(graph: Graph, sizes: bool | Sizes = False) -> tuple[Graph, list[Flag]]:
     """The graph with a bool vector as its last output, true where a check failed.
 
     Args:
         graph: a simplified graph.
-        unchecked: names of primitives in `BOUNDS` whose indices the engine doesn't check.
         sizes: whether there are flags for elementwise operands whose sizes were taken as equal,
             since the engine doesn't check these; or, where the engine has checked some of the
             sizes itself, what it knows of them.
@@ -59,24 +46,11 @@ def flagged(
         The new graph and, for each element of the vector, its flag. The graph itself and an
         empty list, where there's nothing to check.
     """
-    work = _Flagging(graph, unchecked, sizes)
+    work = _Flagging(graph, sizes)
     outputs = work.run()
     if not work.flags:
         return graph, []
     return Graph(graph.inputs, [*outputs, work.vector()]), work.flags
-
-
-# By primitive: the size below which its indices must lie.
-BOUNDS: dict[str, Callable[[Node], Size]] = {
-    **dict.fromkeys(
-        ("gather", "take_along", "minus_one_hot"), lambda n: size_of(n.operands[0], n.attrs["axis"])
-    ),
-    **dict.fromkeys(
-        ("scatter_add", "put_along"),
-        lambda n: n.operands[2] if n.attrs["size"] is None else n.attrs["size"],
-    ),
-    "sparse_softmax_crossentropy": lambda n: size_of(n.operands[1], n.attrs["axis"]),
-}
 
 
 def checked(results: Sequence[Any], flags: Sequence[Flag]) -> list[Any]:
@@ -95,8 +69,8 @@ def checked(results: Sequence[Any], flags: Sequence[Flag]) -> list[Any]:
 class _Flagging:
     """Rebuilds a graph without its checks, and collects flags in their place."""
 
-    def __init__(self, graph: Graph, unchecked: Container[str], sizes: bool | Sizes):
-        self.graph, self.unchecked = graph, unchecked
+    def __init__(self, graph: Graph, sizes: bool | Sizes):
+        self.graph = graph
         self.sizes = sizes if isinstance(sizes, Sizes) else Sizes(size_origin) if sizes else None
         self.new: dict[Node, Node] = {n: n for n in graph.inputs}
         self.flags: list[Flag] = []
@@ -126,30 +100,12 @@ class _Flagging:
         else:
             same = tuple(operands) == node.operands
             self.new[node] = node if same else node.primitive(*operands, **node.attrs)
-            self._check_index(self.new[node])
             if self.sizes is not None:
                 self._check_sizes(self.new[node], self.sizes)
 
     def _flag(self, failed: Node, node: Node, message: str) -> None:
         self.failed.append(failed)
         self.flags.append(Flag(node, message))
-
-    def _check_index(self, node: Node) -> None:
-        name = node.primitive.name
-        if name not in self.unchecked or name not in BOUNDS:
-            return
-        index, size = node.operands[node.primitive.index or 0], BOUNDS[name](node)
-        if index.dtype != "int32":
-            index = cast(index, INT64)
-        top = cast(as_node(size), index.dtype)
-        outside = ge(index, _filled(top, index))
-        if index.dtype.kind == "signed":
-            outside = logical_or(outside, lt(index, full_like(index, 0)))
-        self._flag(
-            reduce_any(outside, range(len(index.shape))),
-            node,
-            f"{name}: an index is out of range",
-        )
 
     def _check_sizes(self, node: Node, sizes: Sizes) -> None:
         operands, groups = unproven(node, sizes)
@@ -165,7 +121,7 @@ class _Flagging:
 
     def inner(self, body: Graph) -> _Flagging:
         """A body, rebuilt; its outputs are in `new`."""
-        work = _Flagging(body, self.unchecked, self.sizes is not None)
+        work = _Flagging(body, self.sizes is not None)
         work.run()
         return work
 
@@ -173,10 +129,6 @@ class _Flagging:
         """Take over flags that came out of a body."""
         self.failed.append(vector)
         self.flags += flags
-
-
-def _filled(scalar: Node, like: Node) -> Node:
-    return broadcast_to(scalar, dims_of(like))
 
 
 def _size_read(read: Read, operands: Sequence[Node]) -> Size:

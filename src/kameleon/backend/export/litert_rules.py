@@ -234,6 +234,7 @@ class LiteEngine(TensorflowEngine):
     """What passes read of LiteRT."""
 
     title = "LiteRT"
+    unchecked = ()
     rules: Mapping[str, Rule] = LITE_RULES
     where: Mapping[str, Callable[[Node], bool]] = {
         **{k: v for k, v in WHERE.items() if k not in MISSING},

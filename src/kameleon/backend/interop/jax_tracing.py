@@ -29,7 +29,11 @@ Values = Sequence[Any]
 
 
 class TracedEngine(JaxEngine):
-    """JAX where nothing runs between compiled parts: functions of Python are called back."""
+    """JAX where nothing runs between compiled parts: functions of Python are called back, and what
+    values don't hold isn't told.
+    """
+
+    unchecked = ()
 
     def refusal(self, node: Node, inside: bool = False) -> str | None:
         """See `Engine.refusal`."""

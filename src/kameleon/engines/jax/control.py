@@ -160,7 +160,7 @@ RULES: dict[str, Rule] = {
     "while": _while,
     "call": _call,
     "random_bits": _random_bits,
-    "minus_one_hot": expanded,  # flags tell of labels out of range
+    "minus_one_hot": expanded,  # and labels are checked
 }
 # Other functions are called between compiled parts; in loops and conditions they're called back.
 WHERE = {"call": _is_own}

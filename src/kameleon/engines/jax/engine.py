@@ -6,7 +6,7 @@ the calling thread.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from operator import attrgetter
 from typing import Any
 
@@ -16,6 +16,7 @@ import numpy as np
 from ...errors import DTypeError
 from ...graph.ir.program import Graph
 from ...graph.ir.types import TensorType, as_dtype
+from ...graph.passes.indices import INDEXED
 from ...graph.primitives.precision import CONTRACTIONS
 from .._base import Engine
 from .._exchange import numpy_view
@@ -37,6 +38,7 @@ class JaxEngine(Engine):
     carriers = CARRIERS
     declined: Mapping[str, str] = DECLINED
     shape_of = staticmethod(attrgetter("shape"))  # type: ignore[assignment]
+    unchecked: Collection[str] = INDEXED
     static_shapes = compiles_each_size = True
     deepest = 24  # its tracing takes twenty of Python's frames for each
     quick = False

@@ -26,7 +26,7 @@ from .._flags import checked, flagged
 from .._profiles import Event, by_node, marked, timings
 from .arrays import between, compiler_options, in_64_bits
 from .lowering import NOTHING, Tracing, as_array, is_large
-from .rules import RULES, UNCHECKED
+from .rules import RULES
 
 Compiled = Callable[..., Sequence[Any]]
 # So many compilations of one graph, and each doubling of their number, lead to a warning.
@@ -49,7 +49,7 @@ class JaxExecutable(Executable):
 
     def __init__(self, graph: Graph):
         self._unflagged = graph
-        self.graph, self.flags = flagged(graph, UNCHECKED)
+        self.graph, self.flags = flagged(graph)
         self._static = shape_inputs(self.graph)
         self._traced = [i for i in range(len(graph.inputs)) if i not in self._static]
         self._large = _large_constants(self.graph)

@@ -113,7 +113,7 @@ def _cumulative(function: Callable[..., Value]) -> Rule:
 
 # Indexing ----------------------------------------------------------------------------------
 
-# Flags tell of indices out of range; in these modes such an index does no harm.
+# Indices are checked beside; in these modes such an index does no harm.
 MODE = lax.GatherScatterMode.CLIP
 DROP = lax.GatherScatterMode.FILL_OR_DROP
 

@@ -12,8 +12,6 @@ RULES: dict[str, Rule] = {
     **control.RULES,
 }
 WHERE = {**elementwise.WHERE, **windows.WHERE, **control.WHERE}
-# Primitives whose indices are taken as they are: flags say where one is out of range.
-UNCHECKED = frozenset(("gather", "take_along", "scatter_add", "put_along", "minus_one_hot"))
 # Sums and products of many numbers are rounded once. (float16 is computed in float32 anyway.)
 _SINGLE = {"bfloat16": "float32"}
 CARRIERS: dict[str, dict[str, str]] = {

@@ -207,7 +207,7 @@ class OnnxRuntimeEngine(Engine):
             return _Nothing()
         sizes = sizes_of(graph)
         agreed = agreement(graph, sizes)
-        graph, flags = flagged(graph, (), sizes)
+        graph, flags = flagged(graph, sizes)
         writer = Writer()
         names = [writer.shared.name() for _ in graph.inputs]
         outputs = writer.owned(_Lowering(graph, names, writer).run())

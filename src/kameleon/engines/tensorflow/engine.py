@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from ...graph.analysis.aliasing import shared_outputs
 from ...graph.ir.node import Node
 from ...graph.ir.program import Graph, all_nodes
 from ...graph.ir.types import DTYPES, TensorType
+from ...graph.passes.indices import INDEXED
 from ...graph.primitives.precision import CONTRACTIONS, EXACT
 from .._base import Engine, Executable, Timing
 from .._exchange import numpy_view
@@ -23,6 +24,7 @@ from .._profiles import Event, by_node, marked, timings
 from .arrays import EAGER, SHAPE, as_tensor, eager, private
 from .call import lean_call
 from .control import BORROWED
+from .kernels import on_gpu
 from .lowering import Tracing
 from .rules import CARRIERS, NEEDS, RULES, WHERE
 
@@ -43,6 +45,11 @@ class TensorflowEngine(Engine):
     empty_loops = False
     borrowed = BORROWED
     shape_of = staticmethod(SHAPE)  # type: ignore[assignment]
+
+    @property
+    def unchecked(self) -> Collection[str]:  # type: ignore[override]
+        """See `Engine.unchecked`: a GPU's kernels look at no index."""
+        return INDEXED if on_gpu() else ("scatter_add", "minus_one_hot")
 
     def survives_fork(self) -> bool:
         """See `Engine.survives_fork`: TensorFlow computes in threads, which a child lacks."""

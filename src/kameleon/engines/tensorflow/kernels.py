@@ -140,21 +140,5 @@ def required(holds: Tensor, message: str) -> tf.Operation:
 
 
 def on_gpu() -> bool:
-    """Whether a GPU runs what it has kernels for; these don't report indices out of range."""
+    """Whether a GPU runs what it has kernels for."""
     return bool(tf.config.list_logical_devices("GPU"))
-
-
-def check_index(index: Tensor, size: Any) -> None:
-    """Let the call fail where an index lies outside of [0, size), if kernels wouldn't tell."""
-    if on_gpu():
-        require_index(index, size)
-
-
-def require_index(index: Tensor, size: Any) -> None:
-    """Let the call fail where an index lies outside of [0, size)."""
-    limit = cast(size, index.dtype) if tf.is_tensor(size) else tf.constant(size, index.dtype)
-    inside = raw.LogicalAnd(
-        x=raw.GreaterEqual(x=index, y=tf.constant(0, index.dtype)), y=raw.Less(x=index, y=limit)
-    )
-    axes = list(range(len(index.shape)))
-    required(raw.All(input=inside, axis=axes), "an index is out of range")

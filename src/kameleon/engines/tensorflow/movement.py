@@ -17,13 +17,11 @@ from .kernels import (
     Tensor,
     along_last,
     cast,
-    check_index,
     constant,
     in_rows,
     index_dtype,
     product,
     raw,
-    require_index,
     reshaped,
     shape_of,
     transposed,
@@ -226,28 +224,24 @@ def along(op: str, operand: str, axis: str) -> Rule:
 
 
 def gather(e: Tracing, node: Node, x: Tensor, index: Tensor) -> Tensor:
-    axis, index = node.attrs["axis"], index_dtype(index)
-    check_index(index, e.size(x, axis))
-    return raw.GatherV2(params=x, indices=index, axis=axis)
+    return raw.GatherV2(params=x, indices=index_dtype(index), axis=node.attrs["axis"])
 
 
 def take_along(e: Tracing, node: Node, x: Tensor, index: Tensor) -> Tensor:
-    axis, rank, index = node.attrs["axis"], len(node.shape), index_dtype(index)
-    check_index(index, e.size(x, axis))
+    rank = len(node.shape)
 
     def gathered(x: Tensor, index: Tensor) -> Tensor:
         return raw.GatherV2(params=x, indices=index, axis=rank - 1, batch_dims=rank - 1)
 
-    return along_last(gathered, axis, x, index)
+    return along_last(gathered, node.attrs["axis"], x, index_dtype(index))
 
 
 def scatter_add(e: Tracing, node: Node, g: Tensor, index: Tensor, *sizes: Tensor) -> Tensor:
-    """Slices are added in order. The kernel skips negative indices, so they're checked here."""
+    """Slices are added in order. The kernel skips negative indices."""
     axis = node.attrs["axis"]
     length = sizes[0] if node.attrs["size"] is None else node.attrs["size"]
     depth, rank = len(index.shape), len(g.shape)
     index = index_dtype(index)
-    require_index(index, length)
     places = list(range(axis, axis + depth))
     moved = transposed(g, [*places, *(i for i in range(rank) if i not in places)])
     if not depth:

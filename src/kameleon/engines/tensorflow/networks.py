@@ -14,12 +14,10 @@ from .kernels import (
     Tensor,
     along_last,
     cast,
-    check_index,
     constant,
     in_rows,
     index_dtype,
     raw,
-    require_index,
     reshaped,
     shape_of,
     transposed,
@@ -75,7 +73,6 @@ def sparse_crossentropy(e: Tracing, node: Node, x: Tensor, p: Tensor, labels: Te
     _, given, where = node.operands
     kept = [i for i in range(rank) if i != axis]
     index = index_dtype(labels)
-    check_index(index, e.size(x, axis))
     rows, flat = transposed(x, [*kept, axis]), index
     if rank != 2:
         rows, flat = reshaped(rows, [-1, shape_of(rows)[-1]]), reshaped(index, [-1])
@@ -90,9 +87,7 @@ def minus_one_hot(e: Tracing, node: Node, p: Tensor, labels: Tensor) -> Tensor:
     source, where = node.operands
     if (source, where, axis) in e.losses:
         return e.losses[source, where, axis]
-    index = index_dtype(labels)
-    size = e.size(p, axis)
-    require_index(index, size)
+    index, size = index_dtype(labels), e.size(p, axis)
     one, zero = constant(1, p.dtype), constant(0, p.dtype)
     hot = raw.OneHot(indices=index, depth=size, on_value=one, off_value=zero, axis=axis)
     return raw.Sub(x=p, y=hot)
@@ -102,11 +97,10 @@ def sparse_dot(
     e: Tracing, node: Node, indices: Tensor, values: Tensor, y: Tensor, *sizes: Tensor
 ) -> Tensor:
     rows = sizes[0] if node.attrs["rows"] is None else node.attrs["rows"]
-    index, dims = index_dtype(indices), [rows, e.size(y, 0)]
-    for column, dim in zip(raw.Unpack(value=index, num=2, axis=1), dims, strict=True):
-        check_index(column, dim)
-    shape = cast(vector(dims), "int64")
-    return raw.SparseTensorDenseMatMul(a_indices=index, a_values=values, a_shape=shape, b=y)
+    shape = cast(vector([rows, e.size(y, 0)]), "int64")
+    return raw.SparseTensorDenseMatMul(
+        a_indices=index_dtype(indices), a_values=values, a_shape=shape, b=y
+    )
 
 
 def is_single_or_double(node: Node) -> bool:

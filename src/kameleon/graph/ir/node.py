@@ -304,6 +304,8 @@ class Primitive:
         parts: of an operation with windows, what its operands are, and its first result behind
             them: the "space" that windows move over, their "places", a "kernel", chosen "cells".
         index: the number of the operand whose elements choose elements of another one.
+        bound: given a node, the size below which these must lie, or the size for each of their
+            columns; None, if they may be any numbers.
         accuracy: "moved", if results are elements of operands, or facts about these for which the
             dtype doesn't matter (of loops and conditions their bodies decide, and a function of
             Python has its own types); "exact", if they're exact in any precision, so that no other
@@ -318,6 +320,7 @@ class Primitive:
         "_first_size",
         "accuracy",
         "bodies",
+        "bound",
         "doc",
         "elementwise",
         "expand",
@@ -348,6 +351,7 @@ class Primitive:
         bodies: tuple[str, ...] = (),
         parts: tuple[Part, ...] = (),
         index: int | None = None,
+        bound: Callable[[Node], Any] | None = None,
         accuracy: Accuracy = "rounded",
         passes: slice | None = None,
         moves: slice | None = None,
@@ -358,7 +362,8 @@ class Primitive:
         self.expand, self.host_callback = expand, host_callback
         self.title = title or name.title().replace("_", "")
         self.elementwise, self.kinds = elementwise, kinds or {}
-        self.bodies, self.parts, self.index = bodies, parts, index
+        self.bodies, self.parts = bodies, parts
+        self.index, self.bound = index, bound
         self.accuracy, self.passes, self.moves = accuracy, passes, moves
         self.is_cheap, self.may_alias = is_cheap, may_alias
         self._first_size: int | None = -1  # not yet known

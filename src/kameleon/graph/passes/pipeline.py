@@ -17,6 +17,7 @@ from ..ir.program import Graph
 from ..primitives.precision import dtypes_in, has_dtype
 from .carriers import in_carriers
 from .half import half_in_single
+from .indices import with_checked_indices
 from .loops import with_steps
 from .simplify import Fold, simplify
 from .storage import in_storage
@@ -33,6 +34,11 @@ class Declared(Protocol):
     carriers: Mapping[str, Mapping[str, str]]
     storage: Mapping[str, str]
     empty_loops: bool
+
+    @property
+    def unchecked(self) -> Collection[str]:
+        """Names of primitives whose indices it takes as they are."""
+        ...
 
     def native(self, node: Node) -> bool:
         """Whether there's a rule for this node."""
@@ -87,6 +93,11 @@ PIPELINE = (
     Pass(
         "simplified, in primitives that the engine has",
         lambda graph, asked: simplify(graph, asked.engine.native, asked.fold, asked.keep),
+    ),
+    Pass(
+        "indices that are checked",
+        lambda graph, asked: with_checked_indices(graph, asked.engine.unchecked),
+        lambda engine: bool(engine.unchecked),
     ),
     Pass("of dtypes that the engine has", _checked, lambda engine: bool(engine.lacks)),
     Pass("dtypes that the engine only stores", _emulated, lambda engine: bool(engine.emulated)),

@@ -20,6 +20,17 @@ def _check_index(what: str, index: Node) -> None:
         raise DTypeError(f"{what}: indices must be integers, not {index.dtype}; K.cast them")
 
 
+def picked_from(node: Node) -> Size:
+    """The size that indices into the first operand mustn't reach."""
+    return size_of(node.operands[0], node.attrs["axis"])
+
+
+def _put_to(node: Node) -> Size:
+    """The size that indices into the result mustn't reach."""
+    size: Size = node.operands[2] if node.attrs["size"] is None else node.attrs["size"]
+    return size
+
+
 def _infer_gather(x: Node, index: Node, *, axis: int) -> TensorType:
     _check_index("gather", index)
     return TensorType((*x.shape[:axis], *index.shape, *x.shape[axis + 1 :]), x.dtype)
@@ -31,6 +42,7 @@ _gather = Primitive(
     "x[..., index, ...] along `axis`; an index outside of [0, size) is an error",
     title="GatherV2",
     index=1,
+    bound=picked_from,
     accuracy="moved",
     moves=slice(1),
     may_alias=True,
@@ -60,6 +72,7 @@ _scatter_add = Primitive(
         )
     },
     index=1,
+    bound=_put_to,
     may_alias=True,
 )
 
@@ -84,6 +97,7 @@ _take_along = Primitive(
     "x[..., index[..., i, ...], ...]: one index for each line along `axis`",
     expand=lambda x, index, axis: _take_along_flat(x, index, axis),
     index=1,
+    bound=picked_from,
     accuracy="moved",
     moves=slice(1),
 )
@@ -137,6 +151,7 @@ _put_along = Primitive(
     "zeros with `size` along `axis`, g added at `index`: the adjoint of take_along",
     expand=_put_along_flat,
     index=1,
+    bound=_put_to,
 )
 
 

@@ -13,7 +13,7 @@ from ..ir.types import INT64, Dim, Shape, TensorType, join_shapes, show_shape
 from .elementwise import add, cast, constant, mul
 from .indexing import gather, scatter_add
 from .movement import broadcast_to, reshape, slice_axis
-from .sizes import Size, dims_of, merged, sizes_product, split
+from .sizes import Size, dims_of, merged, size_of, sizes_product, split
 
 
 def _check_parts(what: str, indices: Node, values: Node, rank: int) -> None:
@@ -99,6 +99,11 @@ def _expand_dot(indices: Node, values: Node, y: Node, *sizes: Node, rows: Dim) -
     return scatter_add(mul(weights, lines), column(indices, 0), size, 0)
 
 
+def _dot_bounds(node: Node) -> tuple[Size, Size]:
+    rows: Size = node.operands[3] if node.attrs["rows"] is None else node.attrs["rows"]
+    return rows, size_of(node.operands[2], 0)
+
+
 _sparse_dense_dot = Primitive(
     "sparse_dense_dot",
     _infer_dot,
@@ -107,6 +112,7 @@ _sparse_dense_dot = Primitive(
     expand=_expand_dot,
     title="SparseMatMul",
     index=0,
+    bound=_dot_bounds,
 )
 
 

@@ -28,7 +28,7 @@ from .elementwise import (
     sub,
 )
 from .filling import full_like
-from .indexing import take_along
+from .indexing import picked_from, take_along
 from .movement import broadcast_to, expand_dims, iota, reshape
 from .reduce import reduce_max, reduce_sum, spread
 from .sizes import dims_of
@@ -162,6 +162,7 @@ minus_one_hot = Primitive(
     "p with 1 taken off at each label along `axis`; a label must lie in [0, classes)",
     expand=_expand_minus_one_hot,
     index=1,
+    bound=picked_from,
 )
 
 
@@ -186,4 +187,5 @@ sparse_softmax_crossentropy = Primitive(
     " outside of [0, classes) is an error",
     expand=_expand_sparse_crossentropy,
     index=2,
+    bound=picked_from,
 )

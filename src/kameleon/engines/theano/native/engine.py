@@ -8,6 +8,7 @@ from typing import Any
 from ....graph.ir.node import Node
 from ....graph.ir.program import Graph
 from ....graph.passes.extrema import of_some
+from ....graph.passes.indices import INDEXED
 from ....graph.passes.pipeline import prepared
 from ....graph.primitives.division import divides_safely
 from ....graph.primitives.linalg import is_of_matrices
@@ -54,6 +55,8 @@ class GraphEngine(NumpyEngine):
     carriers: Mapping[str, Mapping[str, str]] = dict.fromkeys(
         ("cumsum", "cumprod"), dict.fromkeys(NARROW, "int64")
     )
+    # It counts negative indices from the end, and its JAX and Numba don't check any.
+    unchecked = INDEXED
     empty_loops = False
     lacks: Mapping[str, str] = {"bfloat16": "PyTensor has no such dtype"}
     # What PyTensor has no operation for, and why: an Op of ours does it.

@@ -3,31 +3,14 @@
 from __future__ import annotations
 
 from functools import partial, reduce
-from typing import Any
 
 import pytensor.tensor as pt
 
 from ....graph.ir.node import Node
-from ....graph.primitives.constants import known_array
 from ..._lowering import Rule
-from .lowering import NativeLowering, Value, along, asserted, dims_of, extent, filled, of_sizes
+from .lowering import NativeLowering, Value, along, dims_of, extent, filled, of_sizes
 
 L = NativeLowering
-OUTSIDE = "an index is out of range"
-
-
-def within(node: Node, index: Value, size: Value) -> Value:
-    """The index, which must be in range: PyTensor counts negative indices from the end, and JAX and
-    Numba don't check any."""
-    array = known_array(node)
-    index = pt.cast(index, "int64")
-    if array is not None and isinstance(size, int) and _lies_within(array, size):
-        return index
-    return asserted(index, OUTSIDE, pt.all(pt.ge(index, 0)), pt.all(pt.lt(index, size)))
-
-
-def _lies_within(array: Any, size: int) -> bool:
-    return not array.size or bool(array.min() >= 0 and array.max() < size)
 
 
 def _at(axis: int, index: Value) -> tuple[Value, ...]:
@@ -35,14 +18,15 @@ def _at(axis: int, index: Value) -> tuple[Value, ...]:
 
 
 def _in_a_line(index: Value) -> Value:
-    """The index with one axis, if it has more: PyTensor's rewrites would do that, too, but build a
-    shape behind it that JAX doesn't know when it traces."""
+    """The index as int64; with one axis, if it has more: PyTensor's rewrites would do that, too, but
+    build a shape behind it that JAX doesn't know when it traces."""
+    index = pt.cast(index, "int64")
     return index.flatten() if index.type.ndim > 1 else index
 
 
 def _gather(low: L, node: Node, x: Value, index: Value) -> Value:
     axis, dims = node.attrs["axis"], dims_of(x)
-    found = x[_at(axis, _in_a_line(within(node.operands[1], index, dims[axis])))]
+    found = x[_at(axis, _in_a_line(index))]
     if index.type.ndim < 2:
         return found
     shape = [*dims[:axis], *dims_of(index), *dims[axis + 1 :]]
@@ -58,13 +42,11 @@ def _scatter_add(low: L, node: Node, g: Value, index: Value, *sizes: Value) -> V
     if index.type.ndim > 1:
         count = reduce(partial(of_sizes, "mul"), dims_of(index))
         g = pt.reshape(g, [*dims[:axis], count, *dims[axis + index.type.ndim :]])
-    line = _in_a_line(within(node.operands[1], index, size))
-    return pt.inc_subtensor(nothing[_at(axis, line)], g)
+    return pt.inc_subtensor(nothing[_at(axis, _in_a_line(index))], g)
 
 
 def _take_along(low: L, node: Node, x: Value, index: Value) -> Value:
-    axis = node.attrs["axis"]
-    return along(x, within(node.operands[1], index, dims_of(x)[axis]), axis)
+    return along(x, pt.cast(index, "int64"), node.attrs["axis"])
 
 
 def _nonzero(low: L, node: Node, x: Value) -> Value:

@@ -9,8 +9,7 @@ from ....graph.ir.node import Node
 from ....graph.primitives.linalg import lie_transposed
 from ..._lowering import Rule
 from . import ops
-from .indexing import within
-from .lowering import NativeLowering, Value, along, dims_of, over
+from .lowering import NativeLowering, Value, along, over
 
 L = NativeLowering
 
@@ -31,7 +30,7 @@ def _crossentropy(low: L, node: Node, x: Value, p: Value, t: Value) -> Value:
 
 def _sparse_crossentropy(low: L, node: Node, x: Value, p: Value, label: Value) -> Value:
     axis = node.attrs["axis"]
-    index = pt.expand_dims(within(node.operands[2], label, dims_of(x)[axis]), axis)
+    index = pt.expand_dims(pt.cast(label, "int64"), axis)
     found = along(log_softmax(x, axis=axis), index, axis)
     return pt.neg(pt.squeeze(found, axis))
 
