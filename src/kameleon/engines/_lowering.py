@@ -16,7 +16,7 @@ from ..graph.analysis.broadcasts import AxisSize, Read
 from ..graph.ir.leaves import CONSTANT, input_node
 from ..graph.ir.node import ITEM, Node
 from ..graph.ir.program import Graph
-from ..graph.primitives.sizes import merged
+from ..graph.primitives.sizes import stated_dims
 
 # While graphs are lowered for a profile: given a node, a block in which the library gives
 # operations names that tell whose they are.
@@ -138,9 +138,13 @@ class Lowering:
             return self.value(root)
         return self.size(self.value(root[0]), root[1]) if isinstance(root, tuple) else root
 
-    def dims(self, shape: Sequence[int | None], sizes: Sequence[Value]) -> list[Value]:
-        """A shape attribute with the values of its size operands in place of each None."""
-        return merged(tuple(shape), sizes)
+    def extent(self, size: Node) -> Value:
+        """The value of a size operand, as a size."""
+        return self.value(size)
+
+    def dims(self, node: Node) -> tuple[Value, ...]:
+        """The sizes that a node states: see `stated_dims`."""
+        return tuple(d if isinstance(d, int) else self.extent(d) for d in stated_dims(node))
 
 
 def first(low: Lowering, node: Node, x: Value, *rest: Value) -> Value:

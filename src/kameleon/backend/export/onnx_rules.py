@@ -19,6 +19,7 @@ from ...engines.onnxruntime.rules import RULES as OF_ENGINE
 from ...engines.onnxruntime.rules import WHERE
 from ...graph.ir.node import Node
 from ...graph.ir.types import TensorType, as_dtype
+from ...graph.primitives.sizes import stated_dims
 
 L = OnnxLowering
 
@@ -27,7 +28,7 @@ L = OnnxLowering
 
 def _sum_to(lo: L, node: Node, g: str, *sizes: str) -> Any:
     """The sum over the axes whose sizes differ from those asked for, which are 1 then."""
-    wanted = lo.extents(node.attrs["shape"], node.operands[1:])
+    wanted = lo.joined(stated_dims(node))
     differ = lo.op("Not", lo.op("Equal", lo.op("Shape", g), wanted))
     axes = lo.op("Reshape", lo.op("NonZero", differ), lo.ints(-1))
     return lo.op("ReduceSum", g, axes, keepdims=1, noop_with_empty_axes=1)

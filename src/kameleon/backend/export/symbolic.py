@@ -206,8 +206,8 @@ FORMULAS: dict[str, Formula] = {
     "maximum": _elementwise(max),
     "minimum": _elementwise(min),
     **dict.fromkeys(("cast", "identity", "stop_gradient"), lambda e, node, x, *rest: x),
-    "reshape": lambda e, node, x, *sizes: np.reshape(x, e.shape(node, sizes)),
-    "broadcast_to": lambda e, node, x, *sizes: np.broadcast_to(x, e.shape(node, sizes)),
+    "reshape": lambda e, node, x, *sizes: np.reshape(x, e.dims(node)),
+    "broadcast_to": lambda e, node, x, *sizes: np.broadcast_to(x, e.dims(node)),
     "slice": lambda e, node, x: x[tuple(slice(*w) for w in node.attrs["windows"])],
     "concatenate": lambda e, node, *xs: np.concatenate(xs, node.attrs["axis"]),
     "gather": lambda e, node, x, i: np.take(x, i.astype(int), node.attrs["axis"]),
@@ -228,7 +228,7 @@ def _is_known(shape: Sequence[Any]) -> bool:
 
 
 def _reshape(e: Tracing, node: Node, x: Value, *sizes: Value) -> Value:
-    shape = e.shape(node, sizes)
+    shape = e.dims(node)
     if _is_known(np.shape(x)) and _is_known(shape):
         return WHOLE["reshape"](e, node, x, *sizes)
     return jax.numpy.reshape(x, shape)
@@ -241,7 +241,7 @@ def _slice(e: Tracing, node: Node, x: Value) -> Value:
 
 
 def _unslice(e: Tracing, node: Node, g: Value, *sizes: Value) -> Value:
-    shape = e.shape(node, sizes)
+    shape = e.dims(node)
     if _is_known(shape):
         return WHOLE["unslice"](e, node, g, *sizes)
     zeros = lax.full(shape, scalar(0, node.dtype))
@@ -263,7 +263,7 @@ def _common_size(e: Tracing, node: Node, a: Value, b: Value) -> Value:
 
 
 def _stretch(e: Tracing, node: Node, x: Value, *sizes: Value) -> Value:
-    shape, own = e.shape(node, sizes), np.shape(x)
+    shape, own = e.dims(node), np.shape(x)
     for size, want in zip(own, shape[len(shape) - len(own) :], strict=True):
         if size != 1:
             same_sizes(size, want)
@@ -271,7 +271,7 @@ def _stretch(e: Tracing, node: Node, x: Value, *sizes: Value) -> Value:
 
 
 def _sum_to(e: Tracing, node: Node, g: Value, *sizes: Value) -> Value:
-    shape, own = e.shape(node, sizes), np.shape(g)
+    shape, own = e.dims(node), np.shape(g)
     axes = tuple(i for i, (a, b) in enumerate(zip(own, shape, strict=True)) if b == 1 != a)
     for i, (size, want) in enumerate(zip(own, shape, strict=True)):
         if i not in axes:

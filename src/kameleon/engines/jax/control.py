@@ -146,7 +146,7 @@ CIPHER = _cipher()
 
 def _random_bits(e: Tracing, node: Node, key: Value, *sizes: Value) -> Value:
     """The expansion, cut to a size that is known while tracing."""
-    shape = e.shape(node, sizes)
+    shape = e.dims(node)
     count = math.prod(shape)
     counter = lax.iota(np.uint32, (count + 1) // 2)
     (words,) = e.inner(CIPHER, [key, counter, lax.full_like(counter, 0)])

@@ -102,10 +102,9 @@ class Tracing(Lowering):
         """See `Lowering.agree`: sizes are known while code is made."""
         same_sizes(*sizes)
 
-    def shape(self, node: Node, sizes: Sequence[Value]) -> tuple[int, ...]:
-        """The attribute `shape` or `space` of a node, with its sizes in place."""
-        shape = node.attrs["space"] if "space" in node.attrs else node.attrs["shape"]
-        return tuple(self.number(d) for d in self.dims(shape, sizes))
+    def extent(self, size: Node) -> Any:
+        """See `Lowering.extent`."""
+        return self.number(self.value(size))
 
     def number(self, value: Value) -> Any:
         """The value of an operand that is a size, as a size."""

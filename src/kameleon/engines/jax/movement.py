@@ -21,7 +21,7 @@ def _size(e: Tracing, node: Node, x: Value) -> Value:
 
 
 def _reshape(e: Tracing, node: Node, x: Value, *sizes: Value) -> Value:
-    shape = e.shape(node, sizes)
+    shape = e.dims(node)
     total = int(np.prod(np.shape(x), dtype=np.int64))
     known = int(np.prod([d for d in shape if d != -1], dtype=np.int64))
     if -1 in shape:
@@ -34,7 +34,7 @@ def _reshape(e: Tracing, node: Node, x: Value, *sizes: Value) -> Value:
 
 
 def _broadcast(e: Tracing, node: Node, x: Value, *sizes: Value) -> Value:
-    shape = e.shape(node, sizes)
+    shape = e.dims(node)
     own = np.shape(x)
     offset = len(shape) - len(own)
     # Only an axis whose size is known to be 1 stretches.
@@ -45,7 +45,7 @@ def _broadcast(e: Tracing, node: Node, x: Value, *sizes: Value) -> Value:
 
 
 def _iota(e: Tracing, node: Node, *sizes: Value) -> Value:
-    shape = e.shape(node, sizes)
+    shape = e.dims(node)
     return lax.broadcasted_iota(np.dtype(node.dtype), shape, node.attrs["axis"])
 
 
@@ -62,7 +62,7 @@ def _slice(e: Tracing, node: Node, x: Value) -> Value:
 
 
 def _unslice(e: Tracing, node: Node, g: Value, *sizes: Value) -> Value:
-    shape = e.shape(node, sizes)
+    shape = e.dims(node)
     ranges = _ranges(node.attrs["windows"], shape)
     same_shapes(np.shape(g), [len(r) for r in ranges])
     zero = scalar(0, node.dtype)
@@ -139,15 +139,9 @@ def _gather(e: Tracing, node: Node, x: Value, index: Value) -> Value:
     return lax.gather(x, _starts(index), numbers, sizes, mode=MODE)
 
 
-def _sized(e: Tracing, node: Node, sizes: tuple[Value, ...]) -> int:
-    """The size along the axis of an adjoint of indexing."""
-    size = node.attrs["size"]
-    return e.number(sizes[0] if size is None else size)  # type: ignore[no-any-return]
-
-
 def _scatter_add(e: Tracing, node: Node, g: Value, index: Value, *sizes: Value) -> Value:
     axis, shape, rank = node.attrs["axis"], np.shape(g), len(np.shape(index))
-    made = (*shape[:axis], _sized(e, node, sizes), *shape[axis + rank :])
+    made = (*shape[:axis], *e.dims(node), *shape[axis + rank :])
     numbers = lax.ScatterDimensionNumbers(
         update_window_dims=(*range(axis), *range(axis + rank, len(shape))),
         inserted_window_dims=(axis,),
@@ -190,7 +184,7 @@ def _put_along(e: Tracing, node: Node, g: Value, index: Value, *sizes: Value) ->
         operand_batching_dims=others,
         scatter_indices_batching_dims=others,
     )
-    made = (*shape[:axis], _sized(e, node, sizes), *shape[axis + 1 :])
+    made = (*shape[:axis], *e.dims(node), *shape[axis + 1 :])
     return _added(lax.full(made, scalar(0, node.dtype)), index, g, numbers)
 
 

@@ -154,7 +154,7 @@ def _onto_space(convolution: Convolution, depth: Callable[[Dims], int]) -> Rule:
     """The adjoint in x; `depth` gives the channels of y by the sizes of the kernel."""
 
     def rule(e: Tracing, node: Node, g: Value, k: Value, *sizes: Value) -> Value:
-        window, space = node.attrs["window"], e.shape(node, sizes)
+        window, space = node.attrs["window"], e.dims(node)
         _check_places(window, space, g)
         same_sizes(g.shape[-1], depth(np.shape(k)))
         shape = (g.shape[0], *space, np.shape(k)[-2])

@@ -58,18 +58,13 @@ def _take_along(lo: L, node: Node, x: str, index: str) -> Any:
     return lo.op("GatherElements", x, where, axis=node.attrs["axis"])
 
 
-def _sized(lo: L, node: Node) -> Any:
-    size = node.attrs["size"]
-    return lo.extent(node.operands[2]) if size is None else size
-
-
 def _scatter_add(lo: L, node: Node, g: str, index: str, *sizes: str) -> Any:
     axis, operand, at = node.attrs["axis"], node.operands[0], node.operands[1]
     rank, count = len(operand.shape), len(at.shape)
     middle = range(axis, axis + count)
     others = [i for i in range(rank) if i not in middle]
     where = lo.op("Unsqueeze", _wide_index(lo, at), lo.ints(-1))
-    dims = [_sized(lo, node), *lo.dims_of(operand, others)]
+    dims = [*lo.dims(node), *lo.dims_of(operand, others)]
     zeros, g = lo.filled(0, node.dtype, dims), lo.transpose(g, [*middle, *others])
     total = lo.op("ScatterND", zeros, where, g, reduction="add")
     return lo.transpose(total, [*range(1, axis + 1), 0, *range(axis + 1, len(dims))])
@@ -78,7 +73,7 @@ def _scatter_add(lo: L, node: Node, g: str, index: str, *sizes: str) -> Any:
 def _put_along(lo: L, node: Node, g: str, index: str, *sizes: str) -> Any:
     axis, (a, b) = node.attrs["axis"], node.operands[:2]
     dims = lo.dims_of(a, range(len(a.shape)))
-    dims[axis] = _sized(lo, node)
+    (dims[axis],) = lo.dims(node)
     where, zeros = _wide_index(lo, b), lo.filled(0, node.dtype, dims)
     return lo.op("ScatterElements", zeros, where, g, axis=axis, reduction="add")
 

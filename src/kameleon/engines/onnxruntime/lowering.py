@@ -12,7 +12,6 @@ from ...graph.ir.leaves import CONSTANT
 from ...graph.ir.node import Node
 from ...graph.ir.program import Graph
 from ...graph.ir.types import Dim, Shape
-from ...graph.primitives.sizes import merged
 from .._lowering import Lowering, Rule
 from .model import ONNX_TYPES, Body, Writer, typed
 
@@ -90,7 +89,7 @@ class OnnxLowering(Lowering):
     # Sizes ---------------------------------------------------------------------------------------
 
     def extent(self, size: Node) -> str:
-        """A size operand as an int64 vector of one element."""
+        """See `Lowering.extent`: an int64 vector of one element."""
         node = size
         while node.primitive.name == "cast" and node.operands[0].dtype.is_integer:
             node = node.operands[0]
@@ -103,10 +102,6 @@ class OnnxLowering(Lowering):
     def axis(self, value: str, axis: int) -> str:
         """The size of an axis of a value, as an int64 vector of one element."""
         return self.op("Shape", value, start=axis, end=axis + 1)
-
-    def extents(self, shape: Shape, sizes: Sequence[Node]) -> str:
-        """A shape attribute, with size operands in place of each None, as an int64 vector."""
-        return self.joined(merged(shape, sizes))
 
     def joined(self, parts: Sequence[Any]) -> str:
         """An int64 vector of ints, size operands, and vectors (names)."""

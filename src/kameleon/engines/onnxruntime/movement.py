@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...graph.ir.node import Node
-from ...graph.primitives.sizes import merged
+from ...graph.primitives.sizes import stated_dims
 from .._lowering import Rule
 from .lowering import OnnxLowering, known_product
 
@@ -35,12 +35,10 @@ def _size(lo: L, node: Node, x: str) -> str:
 
 
 def _reshape(lo: L, node: Node, x: str, *sizes: str) -> Any:
-    shape, operands = node.attrs["shape"], node.operands[1:]
-    inferred = _inferred(lo, node)
+    dims, inferred = stated_dims(node), _inferred(lo, node)
     if inferred is not None:
-        shape = tuple(-1 if i == inferred else d for i, d in enumerate(shape))
-        operands = ()
-    return lo.op("Reshape", x, lo.extents(shape, operands), allowzero=1)
+        dims[inferred] = -1
+    return lo.reshape(x, dims)
 
 
 def _inferred(lo: L, node: Node) -> int | None:
@@ -63,11 +61,10 @@ def _root(lo: L, size: Node) -> Any:
 
 
 def _broadcast(lo: L, node: Node, x: str, *sizes: str) -> Any:
-    shape = node.attrs["shape"]
     if 0 in node.shape:
         # ONNX Runtime doesn't stretch an axis to a size that is known to be 0.
         x = lo.constant(np.zeros([0 if d == 0 else 1 for d in node.shape], node.dtype))
-    return lo.op("Expand", x, lo.extents(shape, node.operands[1:]))
+    return lo.op("Expand", x, lo.joined(stated_dims(node)))
 
 
 def _iota(lo: L, node: Node, *sizes: str) -> Any:
@@ -77,7 +74,7 @@ def _iota(lo: L, node: Node, *sizes: str) -> Any:
     if count is not None and count <= SMALL:
         line = np.arange(shape[axis]).astype(dtype).reshape(place)
         return lo.constant(np.broadcast_to(line, shape))
-    dims = merged(shape, node.operands)
+    dims = stated_dims(node)
     stop = lo.op("Reshape", lo.joined([dims[axis]]), lo.ints())
     indices: Any = lo.op("Range", lo.scalar(0, "int64"), stop, lo.scalar(1, "int64"))
     if dtype != "int64":
@@ -134,7 +131,7 @@ def padded(lo: L, x: str, dtype: str, margins: Sequence[Any], value: Any = 0) ->
 def _unslice(lo: L, node: Node, g: str, *sizes: str) -> Any:
     """Each element with step - 1 zeros behind it, then zeros around."""
     operand, windows = node.operands[0], node.attrs["windows"]
-    dims = merged(node.attrs["shape"], map(lo.extent, node.operands[1:]))
+    dims = lo.dims(node)
     counts = lo.dims_of(operand, range(len(dims)))
     steps = [w[2] for w in windows]
     x = spread(lo, g, node.dtype, range(len(dims)), counts, steps)

@@ -9,7 +9,8 @@ import numpy as np
 
 from ...graph.ir.node import Node
 from ...graph.primitives.constants import bare
-from ...graph.primitives.windows import Window, seen_by, space_dims
+from ...graph.primitives.sizes import stated_dims
+from ...graph.primitives.windows import Window, seen_by
 from .._lowering import Rule
 from .lowering import OnnxLowering
 from .movement import END, padded, sliced
@@ -81,7 +82,7 @@ def _conv_input(lo: L, node: Node, g: str, k: str, *sizes: str) -> Any:
         output_padding=[s - 1 for s in window.strides],
         group=group,
     )
-    y = sliced(lo, y, range(2, n + 2), [0] * n, space_dims(node), [1] * n)
+    y = sliced(lo, y, range(2, n + 2), [0] * n, stated_dims(node), [1] * n)
     return lo.transpose(y, layout.back)
 
 

@@ -56,7 +56,7 @@ def over_planes(function: Callable[..., Tensor], kernel: int | None = None) -> R
             if operand.shape
         ]
         if "space" in node.attrs:
-            space = e.size_operands(node, operands, "space")
+            space = e.dims(node)
             tensors.append([1, *space] if window.rank == 1 else space)
         return line(function(*tensors, lifted(window)), window, int(kernel != -1))
 

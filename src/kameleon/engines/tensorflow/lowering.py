@@ -103,11 +103,3 @@ class Tracing(Lowering):
             if roots[0] != roots[1]:
                 self.agree(node, [self.size_of(*a), self.size_of(*b)])
                 self.sizes.state(*roots)
-
-    def size_operands(
-        self, node: Node, values: Sequence[Value], name: str = "shape"
-    ) -> list[Value]:
-        """The dims of the attribute `name`, whose Nones the last operands are."""
-        shape = node.attrs[name]
-        unknown = sum(d is None for d in shape)
-        return self.dims(shape, values[len(values) - unknown :])

@@ -42,11 +42,11 @@ def size(e: Tracing, node: Node, x: Tensor) -> Tensor:
 
 
 def reshape(e: Tracing, node: Node, x: Tensor, *sizes: Tensor) -> Tensor:
-    return raw.Reshape(tensor=x, shape=vector(e.size_operands(node, sizes)))
+    return raw.Reshape(tensor=x, shape=vector(e.dims(node)))
 
 
 def broadcast_to(e: Tracing, node: Node, x: Tensor, *sizes: Tensor) -> Tensor:
-    dims = e.size_operands(node, sizes)
+    dims = e.dims(node)
     if len(dims) <= MOST_AXES:
         return raw.BroadcastTo(input=x, shape=vector(dims))
     own = [1] * (len(dims) - len(x.shape)) + shape_of(x)
@@ -61,7 +61,7 @@ def broadcast_to(e: Tracing, node: Node, x: Tensor, *sizes: Tensor) -> Tensor:
 
 
 def iota(e: Tracing, node: Node, *sizes: Tensor) -> Tensor:
-    dims, axis = e.size_operands(node, sizes), node.attrs["axis"]
+    dims, axis = e.dims(node), node.attrs["axis"]
     wide = tf.int64 if node.dtype.itemsize == 8 else tf.int32
     limit = cast(tf.convert_to_tensor(dims[axis]), wide)
     line = raw.Range(start=constant(0, wide), limit=limit, delta=constant(1, wide))
@@ -144,7 +144,7 @@ def unslice(e: Tracing, node: Node, g: Tensor, *sizes: Tensor) -> Tensor:
     found = [_margin(*axis) for axis in zip(windows, shape, source.shape, strict=True)]
     margins = [m for m in found if m is not None]
     if len(margins) < len(found):
-        dims = e.size_operands(node, sizes)
+        dims = e.dims(node)
         if len(dims) <= MOST_MOVED:
             return raw.StridedSliceGrad(shape=vector(dims), dy=g, **strided(windows))
 
@@ -238,8 +238,7 @@ def take_along(e: Tracing, node: Node, x: Tensor, index: Tensor) -> Tensor:
 
 def scatter_add(e: Tracing, node: Node, g: Tensor, index: Tensor, *sizes: Tensor) -> Tensor:
     """Slices are added in order. The kernel skips negative indices."""
-    axis = node.attrs["axis"]
-    length = sizes[0] if node.attrs["size"] is None else node.attrs["size"]
+    axis, (length,) = node.attrs["axis"], e.dims(node)
     depth, rank = len(index.shape), len(g.shape)
     index = index_dtype(index)
     places = list(range(axis, axis + depth))

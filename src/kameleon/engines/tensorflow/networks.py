@@ -96,8 +96,7 @@ def minus_one_hot(e: Tracing, node: Node, p: Tensor, labels: Tensor) -> Tensor:
 def sparse_dot(
     e: Tracing, node: Node, indices: Tensor, values: Tensor, y: Tensor, *sizes: Tensor
 ) -> Tensor:
-    rows = sizes[0] if node.attrs["rows"] is None else node.attrs["rows"]
-    shape = cast(vector([rows, e.size(y, 0)]), "int64")
+    shape = cast(vector([*e.dims(node), e.size(y, 0)]), "int64")
     return raw.SparseTensorDenseMatMul(
         a_indices=index_dtype(indices), a_values=values, a_shape=shape, b=y
     )

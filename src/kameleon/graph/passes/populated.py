@@ -19,8 +19,7 @@ from ..ir.sizes import Root, Sizes
 from ..primitives.control import cond
 from ..primitives.elementwise import gt, minimum
 from ..primitives.filling import full_like, zeros
-from ..primitives.sizes import as_node, size_origin
-from ..primitives.windows import space_dims
+from ..primitives.sizes import as_node, size_origin, stated_dims
 from .windows import inferred_dims
 
 Axis = tuple[Node, int]
@@ -116,7 +115,7 @@ def _before(node: Node, axis: int) -> Axis | None:
         return (seen, axis) if margins >= window.spans[axis - 1] - 1 else None
     if "space" not in source.attrs:
         return None
-    size = space_dims(source)[axis - 1]
+    size = stated_dims(source)[axis - 1]
     if isinstance(size, int) or size.primitive.name != "size":
         return None
     return size.operands[0], size.attrs["axis"]

@@ -19,8 +19,8 @@ from ..ir.node import Node
 from ..primitives.conv import conv
 from ..primitives.indexing import gather
 from ..primitives.movement import WHOLE, Cut, iota, reverse, slice_, transpose, unslice
-from ..primitives.sizes import Size, dims_of, plus, split
-from ..primitives.windows import Window, framed, is_dilated, space_dims
+from ..primitives.sizes import Size, dims_of, plus, split, stated_dims
+from ..primitives.windows import Window, framed, is_dilated
 from .windows import count_places
 
 
@@ -79,7 +79,7 @@ def _over(
 
 
 def _space(node: Node) -> Sequence[Size]:
-    return space_dims(node) if "space" in node.attrs else dims_of(node.operands[0])[1:-1]
+    return stated_dims(node) if "space" in node.attrs else dims_of(node.operands[0])[1:-1]
 
 
 # Changes -----------------------------------------------------------------------------------------

@@ -15,8 +15,18 @@ from ..ir.types import Dim, Shape
 from ..primitives.elementwise import maximum
 from ..primitives.filling import full_like, zeros
 from ..primitives.movement import WHOLE, Cut, slice_, unslice
-from ..primitives.sizes import Size, as_node, dims_of, plus, quotient, size_of, sizes_product, split
-from ..primitives.windows import Window, is_of_single_cells, space_dims, space_of
+from ..primitives.sizes import (
+    Size,
+    as_node,
+    dims_of,
+    plus,
+    quotient,
+    size_of,
+    sizes_product,
+    split,
+    stated_dims,
+)
+from ..primitives.windows import Window, is_of_single_cells, space_of
 
 
 def _plain_axis(window: Window, axis: int, dim: Dim) -> tuple[Cut, Window]:
@@ -76,7 +86,7 @@ def _onto_input(node: Node) -> Node | None:
     if found is None:
         return None
     cuts, window = found
-    space = space_dims(node)
+    space = stated_dims(node)
     cells = [
         dim if cut == WHOLE else size_of(g, axis) if cut[2] > 1 else cut[1] or 0
         for axis, (dim, cut) in enumerate(zip(space, cuts, strict=True), 1)
@@ -135,7 +145,7 @@ def _inferred_dim(node: Node, axis: int, last: int) -> Size:
     if axis == last:
         return CHANNELS[node.primitive.name](node)
     if "space" in node.attrs:
-        return space_dims(node)[axis - 1]
+        return stated_dims(node)[axis - 1]
     return count_places(node.attrs["window"], axis - 1, size_of(node.operands[0], axis))
 
 

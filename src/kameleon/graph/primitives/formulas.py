@@ -33,8 +33,7 @@ from ..ir.sizes import Origin, Sizes
 from ..ir.types import INT32
 from .movement import Cut
 from .shaping import is_short
-from .sizes import merged
-from .windows import space_dims
+from .sizes import merged, stated_dims
 
 # What a rule asks for: the size of an axis, or the numbers that an integer scalar or vector holds.
 Asked = tuple[Node, int] | Node
@@ -228,7 +227,7 @@ def _seen(f: Formulas, node: Node, axis: int) -> Steps:
 
 def _space(f: Formulas, node: Node, axis: int) -> Steps:
     """Of what windows were spread over: what was asked for, or channels."""
-    dims, window = space_dims(node), node.attrs["window"]
+    dims, window = stated_dims(node), node.attrs["window"]
     if axis <= window.rank:
         size = dims[axis - 1]
         return (yield size)[0] if isinstance(size, Node) else size

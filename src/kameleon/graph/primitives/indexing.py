@@ -12,7 +12,7 @@ from ..ir.types import INT32, INT64, DType, TensorType, as_dtype, join_shapes, p
 from .elementwise import add, bit_not, cast, constant, eq, lt, mul, neg, select
 from .filling import full_like
 from .movement import broadcast_to, iota, reshape, slice_axis
-from .sizes import Size, as_node, dims_of, size_of, split
+from .sizes import Size, as_node, dims_of, size_of, split, stated_dims
 
 
 def _check_index(what: str, index: Node) -> None:
@@ -27,8 +27,7 @@ def picked_from(node: Node) -> Size:
 
 def _put_to(node: Node) -> Size:
     """The size that indices into the result mustn't reach."""
-    size: Size = node.operands[2] if node.attrs["size"] is None else node.attrs["size"]
-    return size
+    return stated_dims(node)[0]
 
 
 def _infer_gather(x: Node, index: Node, *, axis: int) -> TensorType:

@@ -330,6 +330,17 @@ def merged(shape: Shape, sizes: Iterable[T]) -> list[int | T]:
     return [next(rest) if d is None else d for d in shape]
 
 
+# Attributes that are sizes, or one.
+STATED = ("shape", "space", "size", "rows")
+
+
+def stated_dims(node: Node) -> list[Size]:
+    """The sizes that an attribute says; those that it leaves open are the node's last operands."""
+    value = next(node.attrs[name] for name in STATED if name in node.attrs)
+    shape = value if isinstance(value, tuple) else (value,)
+    return merged(shape, node.operands[len(node.operands) - shape.count(None) :])
+
+
 def as_node(size: Size) -> Node:
     """A size as an int32 scalar node."""
     return size if isinstance(size, Node) else constant(size, INT32)

@@ -13,7 +13,7 @@ from ..ir.types import INT64, Dim, Shape, TensorType, join_shapes, show_shape
 from .elementwise import add, cast, constant, mul
 from .indexing import gather, scatter_add
 from .movement import broadcast_to, reshape, slice_axis
-from .sizes import Size, dims_of, merged, size_of, sizes_product, split
+from .sizes import Size, dims_of, merged, size_of, sizes_product, split, stated_dims
 
 
 def _check_parts(what: str, indices: Node, values: Node, rank: int) -> None:
@@ -100,8 +100,7 @@ def _expand_dot(indices: Node, values: Node, y: Node, *sizes: Node, rows: Dim) -
 
 
 def _dot_bounds(node: Node) -> tuple[Size, Size]:
-    rows: Size = node.operands[3] if node.attrs["rows"] is None else node.attrs["rows"]
-    return rows, size_of(node.operands[2], 0)
+    return stated_dims(node)[0], size_of(node.operands[2], 0)
 
 
 _sparse_dense_dot = Primitive(

@@ -85,12 +85,6 @@ def space_of(x: Node) -> Shape:
     return x.shape[1:-1]
 
 
-def space_dims(node: Node) -> list[Size]:
-    """The spatial sizes that `space` states: its unknown ones are the node's last operands."""
-    space = node.attrs["space"]
-    return merged(space, node.operands[len(node.operands) - space.count(None) :])
-
-
 def check_space(what: str, x: Node, window: Window) -> None:
     if len(x.shape) != window.rank + 2:
         raise ShapeError(

@@ -8,7 +8,7 @@ import pytensor.tensor as pt
 
 from ....graph.ir.node import Node
 from ..._lowering import Rule
-from .lowering import NativeLowering, Value, along, dims_of, extent, filled, of_sizes
+from .lowering import NativeLowering, Value, along, dims_of, filled, of_sizes
 
 L = NativeLowering
 
@@ -18,8 +18,8 @@ def _at(axis: int, index: Value) -> tuple[Value, ...]:
 
 
 def _in_a_line(index: Value) -> Value:
-    """The index as int64; with one axis, if it has more: PyTensor's rewrites would do that, too, but
-    build a shape behind it that JAX doesn't know when it traces."""
+    """The index as int64; with one axis, if it has more: PyTensor's rewrites would do that as well,
+    but build a shape behind it that JAX doesn't know when it traces."""
     index = pt.cast(index, "int64")
     return index.flatten() if index.type.ndim > 1 else index
 
@@ -34,8 +34,7 @@ def _gather(low: L, node: Node, x: Value, index: Value) -> Value:
 
 
 def _scatter_add(low: L, node: Node, g: Value, index: Value, *sizes: Value) -> Value:
-    axis, size = node.attrs["axis"], node.attrs["size"]
-    size = extent(low, node.operands[2]) if size is None else size
+    axis, (size,) = node.attrs["axis"], low.dims(node)
     dims = dims_of(g)
     shape = [*dims[:axis], size, *dims[axis + index.type.ndim :]]
     nothing = filled(0, g.type.dtype, shape)

@@ -59,6 +59,21 @@ class NativeLowering(Lowering):
         first, *others = (_as_variable(s) for s in sizes)
         self.guards += [pt.eq(first, other) for other in others]
 
+    def extent(self, size: Node) -> Value:
+        """See `Lowering.extent`: in int64 from the start, as JAX, when it traces, wouldn't know the
+        size behind a cast.
+        """
+        name = size.primitive.name
+        if name == "size":
+            return self.value(size.operands[0]).shape[size.attrs["axis"]]
+        if name == "constant":
+            return int(size.attrs["value"].array)
+        if name in ("cast", "broadcast_to") and not size.operands[0].shape:
+            return self.extent(size.operands[0])
+        if name in COUNTED:
+            return of_sizes(name, *map(self.extent, size.operands))
+        return pt.cast(self.value(size), "int64")
+
     def equal_axes(self, a: Node, i: int, b: Node, j: int) -> None:
         """Let it be an error if two axes differ in size, unless they provably don't."""
         if self.sizes.of(a, i) != self.sizes.of(b, j):
@@ -124,22 +139,6 @@ def asserted(x: Value, message: str, *conditions: Value) -> Value:
     return Assert(message)(x, *conditions)
 
 
-def extent(low: NativeLowering, size: Node) -> Value:
-    """A size operand as PyTensor counts: in int64 from the start, as JAX, when it traces, wouldn't
-    know the size behind a cast.
-    """
-    name = size.primitive.name
-    if name == "size":
-        return low.value(size.operands[0]).shape[size.attrs["axis"]]
-    if name == "constant":
-        return int(size.attrs["value"].array)
-    if name in ("cast", "broadcast_to") and not size.operands[0].shape:
-        return extent(low, size.operands[0])
-    if name in COUNTED:
-        return of_sizes(name, *(extent(low, x) for x in size.operands))
-    return pt.cast(low.value(size), "int64")
-
-
 # Arithmetic with numbers of Python, by primitive.
 COUNTED: dict[str, Callable[..., Value]] = {
     "add": operator.add,
@@ -154,14 +153,6 @@ def of_sizes(name: str, a: Value, b: Value) -> Value:
     if isinstance(a, int) and isinstance(b, int):
         return COUNTED[name](a, b)
     return ops.OF_SIZES[name](*(np.int64(x) if isinstance(x, int) else x for x in (a, b)))
-
-
-def shape_of(low: NativeLowering, node: Node) -> list[Value]:
-    """The attribute `shape`, with the values of size operands in place of each None."""
-    shape = node.attrs["shape"]
-    count = sum(d is None for d in shape)
-    sizes = node.operands[len(node.operands) - count :]
-    return low.dims(shape, [extent(low, x) for x in sizes])
 
 
 def dims_of(x: Value) -> list[Value]:

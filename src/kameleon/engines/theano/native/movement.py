@@ -19,7 +19,6 @@ from .lowering import (
     dims_of,
     filled,
     of_sizes,
-    shape_of,
 )
 
 L = NativeLowering
@@ -30,16 +29,16 @@ def _size(low: L, node: Node, x: Value) -> Value:
 
 
 def _reshape(low: L, node: Node, x: Value, *sizes: Value) -> Value:
-    shape = shape_of(low, node)
+    shape = low.dims(node)
     return pt.reshape(x, shape, ndim=len(shape)) if shape else pt.reshape(x, (), ndim=0)
 
 
 def _broadcast(low: L, node: Node, x: Value, *sizes: Value) -> Value:
-    return pt.alloc(at_rank(x, len(node.shape)), *shape_of(low, node))
+    return pt.alloc(at_rank(x, len(node.shape)), *low.dims(node))
 
 
 def _iota(low: L, node: Node, *sizes: Value) -> Value:
-    shape, axis, dtype = shape_of(low, node), node.attrs["axis"], str(node.dtype)
+    shape, axis, dtype = low.dims(node), node.attrs["axis"], str(node.dtype)
     line = counted(shape[axis], dtype)
     if len(shape) == 1:
         return line
@@ -94,7 +93,7 @@ def placed(low: L, x: Value, value: Any, shape: Sequence[Value], cut: tuple[slic
 
 
 def _unslice(low: L, node: Node, g: Value, *sizes: Value) -> Value:
-    return placed(low, g, 0, shape_of(low, node), _cut(node))
+    return placed(low, g, 0, low.dims(node), _cut(node))
 
 
 def _pad(low: L, node: Node, x: Value) -> Value:
