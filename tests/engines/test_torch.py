@@ -404,15 +404,14 @@ def test_maxima_over_windows_of_all_sorts(
     from kameleon.engines._kernels import windows as reference
 
     rng = np.random.default_rng(7)
-    geometry = (window,), (stride,), (padding,)
-    assert windows.is_regular(*geometry) == own
+    moves = Window((window,), (stride,), (padding,), (1,))
+    assert windows.is_regular(moves) == own
     x = rng.integers(0, 3, (2, size, 2)).astype("float32")
     x[0, 2:4] = np.nan
-    y, cells = reference.max_pool(x, *geometry, True)
+    y, cells = reference.max_pool(x, moves, True)
     assert cells is not None
     g = rng.normal(size=y.shape).astype("float32")
-    back = reference.unpool(g, cells, (size,), *geometry)
-    moves = Window(*geometry, (1,))
+    back = reference.unpool(g, cells, (size,), moves)
     image, slope = (input_node(TensorType(array.shape, DTYPES["float32"])) for array in (x, y))
     pooled = max_pool(image, window=moves)
     values, index = pooled.results
@@ -420,7 +419,7 @@ def test_maxima_over_windows_of_all_sorts(
     executable = build(Graph([image, slope], [*found, *([index] if with_index else [])]), engine)
     assert ("flat_max_pool" in executable.source) == (own and not with_index)
     results = [engine.to_numpy(array) for array in executable([x, g])]
-    expected = [y, back, reference.pool_pick(x, cells, *geometry), cells]
+    expected = [y, back, reference.pool_pick(x, cells, moves), cells]
     for result, want in zip(results, expected, strict=False):
         np.testing.assert_allclose(result, want, rtol=1e-6, atol=1e-6)
 
@@ -440,11 +439,11 @@ def test_cells_of_another_window_are_numbers() -> None:
 def test_a_convolution_copies_no_images() -> None:
     """Channels lie last on both sides."""
     x, k = torch.ones(2, 9, 8, 4), torch.ones(3, 3, 4, 5)
-    moves = (1, 1), ((1, 1), (1, 1)), (1, 1)
-    y = windows.conv(x, k, moves)
+    window = Window((3, 3), (1, 1), ((1, 1), (1, 1)), (1, 1))
+    y = windows.conv(x, k, window)
     assert y.shape == (2, 9, 8, 5)
     assert y.is_contiguous()
-    back = windows.conv_input(y, k, (9, 8), moves)
+    back = windows.conv_input(y, k, (9, 8), window)
     assert back.shape == x.shape
     assert back.is_contiguous()
 

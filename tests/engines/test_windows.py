@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from kameleon.engines._kernels import convolution, depthwise
 from kameleon.engines._kernels import windows as w
-from kameleon.engines._kernels.geometry import window_counts
+from kameleon.engines._kernels.geometry import Window, window_counts
 
 cases = settings(max_examples=80)
 
@@ -30,25 +30,21 @@ Pads = tuple[tuple[int, int], ...]
 @dataclass(frozen=True)
 class Geometry:
     spatial: Sizes
-    window: Sizes
+    sizes: Sizes
     strides: Sizes
     padding: Pads
     dilation: Sizes
 
     @property
-    def moves(self) -> tuple[Sizes, Pads, Sizes]:
-        return self.strides, self.padding, self.dilation
-
-    @property
-    def pooling(self) -> tuple[Sizes, Sizes, Pads]:
-        return self.window, self.strides, self.padding
+    def window(self) -> Window:
+        return self.sizes, self.strides, self.padding, self.dilation
 
     @property
     def counts(self) -> Sizes:
         """Windows are placed one after the other for as long as they fit."""
         counts = []
         for size, cells, stride, (low, high), dilation in zip(
-            self.spatial, *self.pooling, self.dilation, strict=True
+            self.spatial, *self.window, strict=True
         ):
             starts = range(-low, size + high, stride)
             counts.append(sum(start + (cells - 1) * dilation < size + high for start in starts))
@@ -57,10 +53,10 @@ class Geometry:
     def seen(self) -> Iterator[tuple[tuple[int, ...], int, tuple[int, ...] | None]]:
         """Window, number of the offset, and the cell there: None in the padding."""
         for place in np.ndindex(*self.counts):
-            for number, offset in enumerate(np.ndindex(*self.window)):
+            for number, offset in enumerate(np.ndindex(*self.sizes)):
                 cell = tuple(
                     i * s + o * d - low
-                    for i, o, s, (low, _), d in zip(place, offset, *self.moves, strict=True)
+                    for i, o, _, s, (low, _), d in zip(place, offset, *self.window, strict=True)
                 )
                 inside = all(0 <= c < n for c, n in zip(cell, self.spatial, strict=True))
                 yield place, number, cell if inside else None
@@ -76,7 +72,7 @@ def geometries(draw: Any, dilated: bool = True) -> Geometry:
     largest = {1: 12, 2: 7, 3: 4}[rank]
     return Geometry(
         spatial=each(1, largest),
-        window=each(1, 3),
+        sizes=each(1, 3),
         strides=each(1, 4),
         padding=tuple(zip(each(-1, 3), each(-1, 3), strict=True)),
         dilation=each(1, 2) if dilated else (1,) * rank,
@@ -105,7 +101,7 @@ def inner(a: Any, b: Any) -> float:
 @given(geometries())
 @cases
 def test_counts(geometry: Geometry) -> None:
-    assert window_counts(geometry.spatial, *geometry.pooling, geometry.dilation) == geometry.counts
+    assert window_counts(geometry.spatial, geometry.window) == geometry.counts
 
 
 # Patches ------------------------------------------------------------------------------------------
@@ -115,12 +111,12 @@ def test_counts(geometry: Geometry) -> None:
 @cases
 def test_patches(geometry: Geometry, channels: int, layout: str, dtype: str) -> None:
     x = filled((2, *geometry.spatial, channels), layout, dtype=dtype)
-    cells = int(np.prod(geometry.window))
+    cells = int(np.prod(geometry.sizes))
     expected = np.zeros((2, *geometry.counts, cells, channels), dtype)
     for place, number, cell in geometry.seen():
         if cell is not None:
             expected[(slice(None), *place, number)] = x[(slice(None), *cell)]
-    got = w.patches(x, geometry.window, *geometry.moves)
+    got = w.patches(x, geometry.window)
     assert got.dtype == x.dtype
     np.testing.assert_array_equal(got, expected.reshape(2, *geometry.counts, cells * channels))
 
@@ -129,9 +125,9 @@ def test_patches(geometry: Geometry, channels: int, layout: str, dtype: str) -> 
 @cases
 def test_fold_is_the_adjoint_of_patches(geometry: Geometry, channels: int, layout: str) -> None:
     x = filled((2, *geometry.spatial, channels), layout, seed=1)
-    seen = w.patches(x, geometry.window, *geometry.moves)
+    seen = w.patches(x, geometry.window)
     p = filled(seen.shape, layout, seed=2)
-    folded = w.fold(p, geometry.spatial, geometry.window, *geometry.moves)
+    folded = w.fold(p, geometry.spatial, geometry.window)
     assert folded.shape == x.shape
     assert inner(seen, p) == inner(x, folded)
 
@@ -139,14 +135,14 @@ def test_fold_is_the_adjoint_of_patches(geometry: Geometry, channels: int, layou
 @given(geometries(), channel_counts, st.sampled_from(["float32", "int32"]))
 @cases
 def test_fold(geometry: Geometry, channels: int, dtype: str) -> None:
-    cells = int(np.prod(geometry.window))
+    cells = int(np.prod(geometry.sizes))
     p = filled((2, *geometry.counts, cells, channels), dtype=dtype)
     expected = np.zeros((2, *geometry.spatial, channels), dtype)
     for place, number, cell in geometry.seen():
         if cell is not None:
             expected[(slice(None), *cell)] += p[(slice(None), *place, number)]
     flat = p.reshape(2, *geometry.counts, cells * channels)
-    got = w.fold(flat, geometry.spatial, geometry.window, *geometry.moves)
+    got = w.fold(flat, geometry.spatial, geometry.window)
     assert got.dtype == p.dtype
     np.testing.assert_array_equal(got, expected)
 
@@ -158,17 +154,17 @@ def test_fold(geometry: Geometry, channels: int, dtype: str) -> None:
 @cases
 def test_conv(geometry: Geometry, channels: int, filters: int, layout: str, at_once: int) -> None:
     x = filled((2, *geometry.spatial, channels), layout)
-    k = filled((*geometry.window, channels, filters), layout, seed=1)
+    k = filled((*geometry.sizes, channels, filters), layout, seed=1)
     expected = np.zeros((2, *geometry.counts, filters))
-    offsets = list(np.ndindex(*geometry.window))
+    offsets = list(np.ndindex(*geometry.sizes))
     for place, number, cell in geometry.seen():
         if cell is not None:
             expected[(slice(None), *place)] += x[(slice(None), *cell)] @ k[offsets[number]]
     g = filled(expected.shape, layout, seed=2)
     with mock.patch.multiple(convolution, STRIP=1, WINDOWS=at_once):
-        y = convolution.conv(x, k, *geometry.moves)
-        dx = convolution.conv_input(g, k, geometry.spatial, *geometry.moves)
-        dk = convolution.conv_kernel(x, g, geometry.window, *geometry.moves)
+        y = convolution.conv(x, k, geometry.window)
+        dx = convolution.conv_input(g, k, geometry.spatial, geometry.window)
+        dk = convolution.conv_kernel(x, g, geometry.window)
     np.testing.assert_array_equal(y, expected)
     assert inner(y, g) == inner(x, dx) == inner(k, dk)
 
@@ -195,13 +191,13 @@ def largest(x: Any, geometry: Geometry) -> tuple[Any, Any]:
 @cases
 def test_max_pool(geometry: Geometry, channels: int, layout: str, dtype: str) -> None:
     x = filled((2, *geometry.spatial, channels), layout, dtype=dtype) // 4
-    y, index = w.max_pool(x, *geometry.pooling, True)
+    y, index = w.max_pool(x, geometry.window, True)
     best, first = largest(x, geometry)
     assert y.dtype == x.dtype
     np.testing.assert_array_equal(y, best)
     assert index is not None
     np.testing.assert_array_equal(np.where(first < 0, -1, index), first)
-    again, none = w.max_pool(x, *geometry.pooling, False)
+    again, none = w.max_pool(x, geometry.window, False)
     np.testing.assert_array_equal(again, y)
     assert none is None
 
@@ -212,7 +208,7 @@ def test_max_pool_of_special_values(geometry: Geometry, seed: int) -> None:
     rng = np.random.default_rng(seed)
     special = np.array([np.nan, -np.inf, np.inf, 0.0, 1.0], "float32")
     x = rng.choice(special, (2, *geometry.spatial, 2), p=[0.1, 0.5, 0.1, 0.1, 0.2])
-    y, index = w.max_pool(x, *geometry.pooling, True)
+    y, index = w.max_pool(x, geometry.window, True)
     best, first = largest(x, geometry)
     np.testing.assert_array_equal(y, best)
     assert index is not None
@@ -223,9 +219,9 @@ def test_max_pool_of_special_values(geometry: Geometry, seed: int) -> None:
 @cases
 def test_unpool_and_pool_pick(geometry: Geometry, channels: int, layout: str) -> None:
     x = filled((2, *geometry.spatial, channels), layout)
-    y, index = w.max_pool(x, *geometry.pooling, True)
+    y, index = w.max_pool(x, geometry.window, True)
     assert index is not None
-    picked = w.pool_pick(x, index, *geometry.pooling)
+    picked = w.pool_pick(x, index, geometry.window)
     _, first = largest(x, geometry)
     np.testing.assert_array_equal(picked, np.where(first < 0, 0, y))
 
@@ -235,35 +231,34 @@ def test_unpool_and_pool_pick(geometry: Geometry, channels: int, layout: str) ->
         if cell is not None:
             chosen = first[(slice(None), *place)] == number
             expected[(slice(None), *cell)] += np.where(chosen, g[(slice(None), *place)], 0)
-    spread = w.unpool(g, index, geometry.spatial, *geometry.pooling)
+    spread = w.unpool(g, index, geometry.spatial, geometry.window)
     np.testing.assert_array_equal(spread, expected)
     u = filled(x.shape, layout, seed=4)
-    assert inner(spread, u) == inner(g, w.pool_pick(u, index, *geometry.pooling))
+    assert inner(spread, u) == inner(g, w.pool_pick(u, index, geometry.window))
 
 
 @pytest.mark.parametrize("stride", [1, 2])
 def test_unpool_keeps_infinities_where_they_belong(stride: int) -> None:
     x = np.arange(6.0).reshape(1, 6, 1)
-    y, index = w.max_pool(x, (2,), (stride,), ((0, 0),), True)
+    window: Window = (2,), (stride,), ((0, 0),), (1,)
+    y, index = w.max_pool(x, window, True)
     assert index is not None
     g = np.zeros_like(y)
     g[0, 1], g[0, 2] = np.inf, np.nan
-    spread = w.unpool(g, index, (6,), (2,), (stride,), ((0, 0),)).ravel()
+    spread = w.unpool(g, index, (6,), window).ravel()
     expected = [0, 0, np.inf, np.nan, 0, 0] if stride == 1 else [0, 0, 0, np.inf, 0, np.nan]
     np.testing.assert_array_equal(spread, expected)
-    np.testing.assert_array_equal(
-        w.pool_pick(spread.reshape(1, 6, 1), index, (2,), (stride,), ((0, 0),)), g
-    )
+    np.testing.assert_array_equal(w.pool_pick(spread.reshape(1, 6, 1), index, window), g)
 
 
-@pytest.mark.parametrize(("window", "dtype"), [((11, 11), "int8"), ((12, 11), "int32")])
-def test_the_index_is_as_small_as_it_can_be(window: tuple[int, int], dtype: str) -> None:
+@pytest.mark.parametrize(("sizes", "dtype"), [((11, 11), "int8"), ((12, 11), "int32")])
+def test_the_index_is_as_small_as_it_can_be(sizes: tuple[int, int], dtype: str) -> None:
     x = np.zeros((1, 12, 11, 1))
-    x[0, window[0] - 1, window[1] - 1] = 1
-    _, index = w.max_pool(x, window, (9, 9), ((0, 0), (0, 0)), True)
+    x[0, sizes[0] - 1, sizes[1] - 1] = 1
+    _, index = w.max_pool(x, (sizes, (9, 9), ((0, 0), (0, 0)), (1, 1)), True)
     assert index is not None
     assert index.dtype == dtype
-    assert index.ravel().tolist() == [window[0] * window[1] - 1]
+    assert index.ravel().tolist() == [sizes[0] * sizes[1] - 1]
 
 
 @given(geometries(dilated=False), channel_counts, layouts, st.sampled_from(["float32", "int32"]))
@@ -274,11 +269,11 @@ def test_sum_pool(geometry: Geometry, channels: int, layout: str, dtype: str) ->
     for place, _, cell in geometry.seen():
         if cell is not None:
             expected[(slice(None), *place)] += x[(slice(None), *cell)]
-    y = w.sum_pool(x, *geometry.pooling)
+    y = w.sum_pool(x, geometry.window)
     assert y.dtype == x.dtype
     np.testing.assert_array_equal(y, expected)
     g = filled(y.shape, layout, seed=5, dtype=dtype)
-    grad = w.sum_pool_grad(g, geometry.spatial, *geometry.pooling)
+    grad = w.sum_pool_grad(g, geometry.spatial, geometry.window)
     assert grad.dtype == g.dtype
     assert inner(y, g) == inner(x, grad)
 
@@ -290,28 +285,28 @@ def test_sum_pool(geometry: Geometry, channels: int, layout: str, dtype: str) ->
 @cases
 def test_depthwise_conv(geometry: Geometry, channels: int, multiplier: int, layout: str) -> None:
     x = filled((2, *geometry.spatial, channels), layout)
-    k = filled((*geometry.window, channels, multiplier), layout, seed=1)
+    k = filled((*geometry.sizes, channels, multiplier), layout, seed=1)
     expected = np.zeros((2, *geometry.counts, channels, multiplier))
-    offsets = list(np.ndindex(*geometry.window))
+    offsets = list(np.ndindex(*geometry.sizes))
     for place, number, cell in geometry.seen():
         if cell is not None:
             expected[(slice(None), *place)] += (
                 x[(slice(None), *cell)][..., None] * k[offsets[number]]
             )
-    y = depthwise.depthwise_conv(x, k, *geometry.moves)
+    y = depthwise.depthwise_conv(x, k, geometry.window)
     np.testing.assert_array_equal(y, expected.reshape(y.shape))
 
     g = filled(y.shape, layout, seed=2)
-    dx = depthwise.depthwise_conv_input_grad(g, k, geometry.spatial, *geometry.moves)
-    dk = depthwise.depthwise_conv_kernel_grad(x, g, geometry.window, *geometry.moves)
+    dx = depthwise.depthwise_conv_input_grad(g, k, geometry.spatial, geometry.window)
+    dk = depthwise.depthwise_conv_kernel_grad(x, g, geometry.window)
     assert inner(y, g) == inner(x, dx) == inner(k, dk)
 
 
 # What holds for all of them -----------------------------------------------------------------------
 
 
-def _index_of(x: Any, window: Any, strides: Any, padding: Any) -> Any:
-    return w.max_pool(x, window, strides, padding, True)[1]
+def _index_of(x: Any, window: Window) -> Any:
+    return w.max_pool(x, window, True)[1]
 
 
 def as_wide(kernel: Any) -> Any:
@@ -322,31 +317,31 @@ def as_wide(kernel: Any) -> Any:
 FUNCTIONS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
     # name: (geometry, x, kernel -> result), (geometry, x, result -> adjoint)
     "patches": (
-        lambda m, x, k: w.patches(x, m.window, *m.moves),
-        lambda m, x, y: w.fold(y, m.spatial, m.window, *m.moves),
+        lambda m, x, k: w.patches(x, m.window),
+        lambda m, x, y: w.fold(y, m.spatial, m.window),
     ),
     "max_pool": (
-        lambda m, x, k: w.max_pool(x, *m.pooling, True)[0],
-        lambda m, x, y: w.unpool(y, _index_of(x, *m.pooling), m.spatial, *m.pooling),
+        lambda m, x, k: w.max_pool(x, m.window, True)[0],
+        lambda m, x, y: w.unpool(y, _index_of(x, m.window), m.spatial, m.window),
     ),
     "pool_pick": (
-        lambda m, x, k: w.pool_pick(x, _index_of(x, *m.pooling), *m.pooling),
-        lambda m, x, y: w.unpool(y, _index_of(x, *m.pooling), m.spatial, *m.pooling),
+        lambda m, x, k: w.pool_pick(x, _index_of(x, m.window), m.window),
+        lambda m, x, y: w.unpool(y, _index_of(x, m.window), m.spatial, m.window),
     ),
     "sum_pool": (
-        lambda m, x, k: w.sum_pool(x, *m.pooling),
-        lambda m, x, y: w.sum_pool_grad(y, m.spatial, *m.pooling),
+        lambda m, x, k: w.sum_pool(x, m.window),
+        lambda m, x, y: w.sum_pool_grad(y, m.spatial, m.window),
     ),
     "conv": (
-        lambda m, x, k: convolution.conv(x, as_wide(k), *m.moves),
+        lambda m, x, k: convolution.conv(x, as_wide(k), m.window),
         lambda m, x, y: convolution.conv_input(
-            y, as_wide(np.ones((*m.window, x.shape[-1], 1), x.dtype)), m.spatial, *m.moves
+            y, as_wide(np.ones((*m.sizes, x.shape[-1], 1), x.dtype)), m.spatial, m.window
         ),
     ),
     "depthwise": (
-        lambda m, x, k: depthwise.depthwise_conv(x, k, *m.moves),
+        lambda m, x, k: depthwise.depthwise_conv(x, k, m.window),
         lambda m, x, y: depthwise.depthwise_conv_input_grad(
-            y, np.ones((*m.window, x.shape[-1], 1), x.dtype), m.spatial, *m.moves
+            y, np.ones((*m.sizes, x.shape[-1], 1), x.dtype), m.spatial, m.window
         ),
     ),
 }
@@ -366,7 +361,7 @@ def test_large_batches_go_item_by_item(name: str, geometry: Geometry, channels: 
     """Batches are worked on in blocks; every item comes out as it does alone."""
     forward, adjoint = FUNCTIONS[name]
     x = filled((13, *geometry.spatial, channels), dtype="float32")
-    k = filled((*geometry.window, channels, 1), seed=1, dtype="float32")
+    k = filled((*geometry.sizes, channels, 1), seed=1, dtype="float32")
     y = forward(geometry, x, k)
     dx = adjoint(geometry, x, y)
     for i in range(len(x)):
@@ -378,14 +373,12 @@ def test_large_batches_go_item_by_item(name: str, geometry: Geometry, channels: 
 def test_kernel_gradient_adds_up_over_a_large_batch() -> None:
     m = LARGE["padded"]
     x = filled((13, *m.spatial, 24))
-    g = filled(depthwise.depthwise_conv(x, np.ones((*m.window, 24, 1)), *m.moves).shape, seed=1)
+    g = filled(depthwise.depthwise_conv(x, np.ones((*m.sizes, 24, 1)), m.window).shape, seed=1)
     total = sum(
-        depthwise.depthwise_conv_kernel_grad(x[i:j], g[i:j], m.window, *m.moves)
+        depthwise.depthwise_conv_kernel_grad(x[i:j], g[i:j], m.window)
         for i, j in pairwise([0, 1, 6, 13])
     )
-    np.testing.assert_array_equal(
-        depthwise.depthwise_conv_kernel_grad(x, g, m.window, *m.moves), total
-    )
+    np.testing.assert_array_equal(depthwise.depthwise_conv_kernel_grad(x, g, m.window), total)
 
 
 @pytest.mark.parametrize("shape", [(0, 5, 5, 2), (2, 5, 5, 0), (2, 1, 5, 2), (2, 0, 5, 2)], ids=str)
@@ -395,7 +388,7 @@ def test_empty_arrays(name: str, shape: tuple[int, ...]) -> None:
     m = Geometry(shape[1:-1], (3, 2), (1, 1), ((0, 0), (0, 0)), (1, 1))
     forward, adjoint = FUNCTIONS[name]
     x = np.ones(shape, "float32")
-    y = forward(m, x, np.ones((*m.window, shape[-1], 1), "float32"))
+    y = forward(m, x, np.ones((*m.sizes, shape[-1], 1), "float32"))
     depth = shape[-1] * (6 if name == "patches" else 1)
     assert (y.shape, y.dtype) == ((shape[0], *m.counts, depth), np.float32)
     back = adjoint(m, x, y)
@@ -410,7 +403,7 @@ def test_results_are_new_and_operands_untouched(name: str, geometry: Geometry) -
     x = filled((2, *geometry.spatial, 3), dtype="float32")
     before = x.copy()
     x.flags.writeable = False
-    y = forward(geometry, x, np.ones((*geometry.window, 3, 1), "float32"))
+    y = forward(geometry, x, np.ones((*geometry.sizes, 3, 1), "float32"))
     y.flags.writeable = False
     dx = adjoint(geometry, x, y)
     assert not np.shares_memory(y, x)
@@ -421,7 +414,7 @@ def test_results_are_new_and_operands_untouched(name: str, geometry: Geometry) -
 def test_sizes_may_be_numpy_integers() -> None:
     size = (np.array(4), np.int64(4))
     g = np.ones((1, 2, 2, 1))
-    pads = ((0, 0), (0, 0))
-    assert w.sum_pool_grad(g, size, (2, 2), (2, 2), pads).sum() == 16  # type: ignore[arg-type]
+    window = (2, 2), (2, 2), ((0, 0), (0, 0)), (1, 1)
+    assert w.sum_pool_grad(g, size, window).sum() == 16  # type: ignore[arg-type]
     ones = np.ones((1, 2, 2, 4))
-    assert w.fold(ones, size, (2, 2), (2, 2), pads, (1, 1)).sum() == 16  # type: ignore[arg-type]
+    assert w.fold(ones, size, window).sum() == 16  # type: ignore[arg-type]

@@ -11,6 +11,7 @@ import numpy as np
 import torch
 
 from ...engines._kernels import loops
+from ...engines._kernels.geometry import Window
 from ...engines.torch.windows import at_first_nan, flat_pooled
 
 Tensor = torch.Tensor
@@ -111,8 +112,9 @@ def unslice(g: Tensor, shape: Sequence[int], index: Sequence[slice]) -> Tensor:
     return g
 
 
-def fold(p: Tensor, space: Any, sizes: Any, strides: Any, padding: Any, dilation: Any) -> Tensor:
+def fold(p: Tensor, space: Any, window: Window) -> Tensor:
     """The adjoint of patches: every cell gets the sum of its copies."""
+    sizes, strides, padding, dilation = window
     counts, channels = p.shape[1:-1], p.shape[-1] // int(np.prod(sizes))
     wide = [n + low + high for n, (low, high) in zip(space, padding, strict=True)]
     out = p.new_zeros((p.shape[0], *wide, channels))
@@ -126,18 +128,18 @@ def fold(p: Tensor, space: Any, sizes: Any, strides: Any, padding: Any, dilation
     return torch.constant_pad_nd(out, [0, 0, *margins])
 
 
-def unpool(g: Tensor, index: Tensor, space: Any, sizes: Any, strides: Any, padding: Any) -> Tensor:
+def unpool(g: Tensor, index: Tensor, space: Any, window: Window) -> Tensor:
     """Each g added to the cell that `index` chose in its window."""
-    cells = range(int(np.prod(sizes)))
+    cells = range(int(np.prod(window[0])))
     parts = torch.cat([torch.where(index == i, g, 0) for i in cells], -1)
-    return fold(parts, space, sizes, strides, padding, (1,) * len(sizes))
+    return fold(parts, space, window)
 
 
-def flat_max_pool(x: Tensor, sizes: Any, strides: Any, padding: Any, need: bool) -> Any:
+def flat_max_pool(x: Tensor, window: Window, need: bool) -> Any:
     """See `windows.flat_max_pool`: the first NaN of each window is looked for in any case."""
-    found = flat_pooled(x, sizes, strides, padding, need)
+    found = flat_pooled(x, window, need)
     y = found[0]
-    return y, at_first_nan(x, y, found[1], sizes, strides, padding) if need else None
+    return y, at_first_nan(x, y, found[1], window) if need else None
 
 
 def int_product(a: Tensor, b: Tensor) -> Tensor:

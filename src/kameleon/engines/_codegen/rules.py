@@ -122,14 +122,10 @@ def broadcast(text: str) -> Rule:
 
 
 def windowed(text: str) -> Rule:
-    """A function of windows: WINDOW, MOVES, DILATION, SIZES and SPACE stand for attributes."""
+    """A function of windows: WINDOW and SPACE stand for attributes."""
 
     def rule(e: Emitter, node: Node) -> None:
-        w = node.attrs["window"]
-        sizes, strides, padding, dilation = map(literal, w)
-        line = text.replace("WINDOW", f"{sizes}, {strides}, {padding}")
-        line = line.replace("MOVES", f"{strides}, {padding}, {dilation}")
-        line = line.replace("DILATION", dilation).replace("SIZES", sizes)
+        line = text.replace("WINDOW", literal(tuple(node.attrs["window"])))
         if "USED" in line:  # whether anybody asks for the second result
             line = line.replace("USED", str(e.is_used(node.results[1])))
         if "space" in node.attrs:
@@ -299,8 +295,8 @@ RULES: dict[str, Rule] = {
     "cond": cond,
     "scan": scan,
     "while": while_,
-    "patches": windowed("patches({0}, WINDOW, DILATION)"),
-    "fold": windowed("fold({0}, SPACE, WINDOW, DILATION)"),
+    "patches": windowed("patches({0}, WINDOW)"),
+    "fold": windowed("fold({0}, SPACE, WINDOW)"),
     "max_pool": windowed("max_pool({0}, WINDOW, USED)"),
     "unpool": windowed("unpool({0}, {1}, SPACE, WINDOW)"),
     "pool_pick": windowed("pool_pick({0}, {1}, WINDOW)"),

@@ -1,6 +1,6 @@
 """Depthwise convolution over channels-last arrays, a term per cell of the window.
 
-Operands and geometry are those of `windows`. Where the last stride is 1 the terms go over flat
+Operands are those of `windows`. Where the last stride is 1 the terms go over flat
 rows, `width * channels` cells at once, with the kernel's cell repeated along the row.
 """
 
@@ -13,8 +13,8 @@ from .geometry import (
     Array,
     Dims,
     Offset,
-    Pads,
     Slices,
+    Window,
     blocks_of,
     flat_rows,
     flat_slices,
@@ -23,27 +23,20 @@ from .geometry import (
 )
 
 
-def depthwise_conv(x: Array, k: Array, strides: Dims, padding: Pads, dilation: Dims) -> Array:
-    """Correlate every channel with its own kernels.
+def depthwise_conv(x: Array, k: Array, window: Window) -> Array:
+    """Correlate every channel with its own kernels, of `(*sizes, channels, multiplier)`.
 
-    Args:
-        x: `(batch, *spatial, channels)`.
-        k: `(*window, channels, multiplier)`.
-        strides, padding, dilation: see the head of the module.
-
-    Returns:
-        `(batch, *counts, channels * multiplier)`; channel c with kernel m is at
-        `c * multiplier + m`.
+    Gives `(batch, *counts, channels * multiplier)`; channel c with kernel m is at
+    `c * multiplier + m`.
 
     Example:
         >>> x, k = np.arange(4.0).reshape(1, 4, 1), np.array([-1.0, 1.0]).reshape(2, 1, 1)
-        >>> depthwise_conv(x, k, (1,), ((0, 0),), (1,)).ravel().tolist()
+        >>> depthwise_conv(x, k, ((2,), (1,), ((0, 0),), (1,))).ravel().tolist()
         [1.0, 1.0, 1.0]
     """
-    window, kernel, x = k.shape[:-2], _flat_kernel(k), _multiplied(x, k.shape[-1])
-    geometry = (x.shape[1:-1], window, strides, padding, dilation)
-    y = np.zeros((len(x), *window_counts(*geometry), x.shape[-1]), x.dtype)
-    terms = _terms(*geometry, x.shape[-1])
+    kernel, x = _flat_kernel(k), _multiplied(x, k.shape[-1])
+    y = np.zeros((len(x), *window_counts(x.shape[1:-1], window), x.shape[-1]), x.dtype)
+    terms = _terms(x.shape[1:-1], window, x.shape[-1])
     for block in blocks_of(len(y), y[:1].nbytes):
         source, target = terms.view(x[block]), terms.view(y[block])
         scratch = np.empty_like(target)
@@ -54,29 +47,17 @@ def depthwise_conv(x: Array, k: Array, strides: Dims, padding: Pads, dilation: D
     return y
 
 
-def depthwise_conv_input_grad(
-    g: Array, k: Array, spatial: Dims, strides: Dims, padding: Pads, dilation: Dims
-) -> Array:
-    """The adjoint of `depthwise_conv` in `x`.
-
-    Args:
-        g: `(batch, *counts, channels * multiplier)`.
-        k: `(*window, channels, multiplier)`.
-        spatial: the spatial shape of `x`.
-        strides, padding, dilation: as `depthwise_conv` had them.
-
-    Returns:
-        `(batch, *spatial, channels)`.
+def depthwise_conv_input_grad(g: Array, k: Array, spatial: Dims, window: Window) -> Array:
+    """The adjoint of `depthwise_conv` in `x`, which has that spatial shape.
 
     Example:
         >>> g, k = np.ones((1, 3, 1)), np.array([-1.0, 1.0]).reshape(2, 1, 1)
-        >>> depthwise_conv_input_grad(g, k, (4,), (1,), ((0, 0),), (1,)).ravel().tolist()
+        >>> depthwise_conv_input_grad(g, k, (4,), ((2,), (1,), ((0, 0),), (1,))).ravel().tolist()
         [-1.0, 0.0, 0.0, 1.0]
     """
-    window, kernel = k.shape[:-2], _flat_kernel(k)
-    spatial = tuple(map(int, spatial))
+    kernel, spatial = _flat_kernel(k), tuple(map(int, spatial))
     x = np.zeros((len(g), *spatial, g.shape[-1]), g.dtype)
-    terms = _terms(spatial, window, strides, padding, dilation, g.shape[-1])
+    terms = _terms(spatial, window, g.shape[-1])
     for block in blocks_of(len(x), x[:1].nbytes):
         source, target = terms.view(g[block]), terms.view(x[block])
         scratch = np.empty_like(source)
@@ -87,37 +68,26 @@ def depthwise_conv_input_grad(
     return _unmultiplied(x, k.shape[-1])
 
 
-def depthwise_conv_kernel_grad(
-    x: Array, g: Array, window: Dims, strides: Dims, padding: Pads, dilation: Dims
-) -> Array:
+def depthwise_conv_kernel_grad(x: Array, g: Array, window: Window) -> Array:
     """The adjoint of `depthwise_conv` in `k`.
-
-    Args:
-        x: `(batch, *spatial, channels)`.
-        g: `(batch, *counts, channels * multiplier)`.
-        window: the spatial shape of the kernel.
-        strides, padding, dilation: as `depthwise_conv` had them.
-
-    Returns:
-        `(*window, channels, multiplier)`.
 
     Example:
         >>> x, g = np.arange(4.0).reshape(1, 4, 1), np.ones((1, 3, 1))
-        >>> depthwise_conv_kernel_grad(x, g, (2,), (1,), ((0, 0),), (1,)).ravel().tolist()
+        >>> depthwise_conv_kernel_grad(x, g, ((2,), (1,), ((0, 0),), (1,))).ravel().tolist()
         [3.0, 6.0]
     """
     channels = x.shape[-1]
     multiplier = g.shape[-1] // max(1, channels)
     x = _multiplied(x, multiplier)
-    terms = _terms(x.shape[1:-1], window, strides, padding, dilation, x.shape[-1])
-    grad = np.zeros((prod(window), x.shape[-1]), x.dtype)
+    terms = _terms(x.shape[1:-1], window, x.shape[-1])
+    grad = np.zeros((prod(window[0]), x.shape[-1]), x.dtype)
     for block in blocks_of(len(x), x[:1].nbytes):
         cells_of, grads_of = terms.view(x[block]), terms.view(g[block])
         axes = "abcdefg"[: cells_of.ndim - 1]
         for number, cells, windows in terms.offsets:
             sums = np.einsum(f"{axes}z,{axes}z->z", cells_of[cells], grads_of[windows])
             grad[number] += sums.reshape(sums.size // x.shape[-1], x.shape[-1]).sum(axis=0)
-    return grad.reshape(*window, channels, multiplier)
+    return grad.reshape(*window[0], channels, multiplier)
 
 
 class _Terms(NamedTuple):
@@ -136,11 +106,9 @@ class _Terms(NamedTuple):
         return np.tile(kernel, (windows[-1].stop - windows[-1].start) // max(1, kernel.size))
 
 
-def _terms(
-    spatial: Dims, window: Dims, strides: Dims, padding: Pads, dilation: Dims, channels: int
-) -> _Terms:
-    offsets = offsets_of(spatial, window, strides, padding, dilation)
-    if strides[-1] != 1 or channels <= 1:
+def _terms(spatial: Dims, window: Window, channels: int) -> _Terms:
+    offsets = offsets_of(spatial, window)
+    if window[1][-1] != 1 or channels <= 1:
         return _Terms(offsets, False)
     flat = (
         Offset(n, flat_slices(cells, channels), flat_slices(at, channels))

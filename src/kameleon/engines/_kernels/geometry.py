@@ -1,7 +1,8 @@
 """The geometry of sliding windows over channels-last arrays `(batch, *spatial, channels)`.
 
-The window numbered `i` of a dimension sees the cells `i * stride + offset * dilation - low`, for
-every offset inside the window. Negative padding crops.
+A window has, per spatial dimension, a size, a stride, a padding `(low, high)` and a dilation. The
+one numbered `i` of a dimension sees the cells `i * stride + offset * dilation - low`, for every
+offset inside the window. Negative padding crops.
 """
 
 from collections.abc import Iterator
@@ -15,6 +16,8 @@ Array: TypeAlias = npt.NDArray[Any]
 Dims: TypeAlias = tuple[int, ...]
 Pads: TypeAlias = tuple[tuple[int, int], ...]
 Slices: TypeAlias = tuple[slice, ...]
+# Sizes, strides, padding, dilation.
+Window: TypeAlias = tuple[Dims, Dims, Pads, Dims]
 
 _BLOCK = 2**20  # bytes of one operand worked on at a time: a share of the second-level cache
 
@@ -27,39 +30,33 @@ class Offset(NamedTuple):
     windows: Slices  # of the result, after the batch: the windows that see a cell at all
 
 
-def window_counts(
-    spatial: Dims, window: Dims, strides: Dims, padding: Pads, dilation: Dims
-) -> Dims:
+def window_counts(spatial: Dims, window: Window) -> Dims:
     """How many windows there are in each spatial dimension, `(size + pads - reach) // stride + 1`.
 
     Example:
-        >>> window_counts((28, 28), (3, 3), (2, 2), ((0, 1), (0, 1)), (1, 1))
+        >>> window_counts((28, 28), ((3, 3), (2, 2), ((0, 1), (0, 1)), (1, 1)))
         (14, 14)
     """
     return tuple(
         max(0, (n + low + high - (w - 1) * d - 1) // s + 1)
-        for n, w, s, (low, high), d in zip(spatial, window, strides, padding, dilation, strict=True)
+        for n, w, s, (low, high), d in zip(spatial, *window, strict=True)
     )
 
 
 @lru_cache(maxsize=512)
-def offsets_of(
-    spatial: Dims, window: Dims, strides: Dims, padding: Pads, dilation: Dims
-) -> tuple[Offset, ...]:
+def offsets_of(spatial: Dims, window: Window) -> tuple[Offset, ...]:
     """All offsets of the window, row-major; the slices stay inside, so nothing is ever padded.
 
     Example:
-        >>> for offset in offsets_of((4,), (2,), (2,), ((1, 0),), (1,)):
+        >>> for offset in offsets_of((4,), ((2,), (2,), ((1, 0),), (1,))):
         ...     print(offset.cells[1], offset.windows[1])
         slice(1, 2, 2) slice(1, 2, None)
         slice(0, 3, 2) slice(0, 2, None)
     """
-    counts = window_counts(spatial, window, strides, padding, dilation)
+    rows = zip(spatial, window_counts(spatial, window), *window, strict=True)
     axes = [
         [_seen(n, count, s, offset * d - low) for offset in range(w)]
-        for n, count, w, s, (low, _), d in zip(
-            spatial, counts, window, strides, padding, dilation, strict=True
-        )
+        for n, count, w, s, (low, _), d in rows
     ]
     return tuple(
         Offset(
@@ -80,9 +77,9 @@ def _seen(size: int, count: int, stride: int, start: int) -> tuple[slice, slice]
     return slice(start + first * stride, start + last * stride + 1, stride), slice(first, last + 1)
 
 
-def are_apart(window: Dims, strides: Dims, dilation: Dims) -> bool:
+def are_apart(window: Window) -> bool:
     """Whether no cell is seen by two windows."""
-    return all(s > (w - 1) * d for w, s, d in zip(window, strides, dilation, strict=True))
+    return all(s > (w - 1) * d for w, s, _, d in zip(*window, strict=True))
 
 
 def is_unpadded(padding: Pads) -> bool:

@@ -51,7 +51,7 @@ def flat_pools(graph: Graph, users: Mapping[Node, Sequence[Node]], sizes: Sizes)
     for pool in graph.nodes:
         if pool.primitive.name != "max_pool" or not pool.operands[0].dtype.is_float:
             continue
-        if is_regular(*pool.attrs["window"][:3]):
+        if is_regular(pool.attrs["window"]):
             pickers = users.get(pool.results[1], [])
             if pool.results[1] not in graph.outputs and all(
                 _picks_from(pool, node, sizes) for node in pickers

@@ -2,8 +2,8 @@
 
 PyTorch has channels in front of space; seen through a permutation, a tensor with channels last
 is what PyTorch calls `channels_last`, and nothing is copied. One spatial axis becomes two, the
-first of size 1. Paddings are (low, high) for each axis; the two differ only for maxima. But for
-maxima, no tensor is empty: see `rules.NEEDS`.
+first of size 1. The two margins of an axis differ for maxima alone. But for maxima, no tensor is
+empty: see `rules.NEEDS`.
 """
 
 from __future__ import annotations
@@ -14,13 +14,9 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 
-from .._kernels.geometry import offsets_of, window_counts
+from .._kernels.geometry import Dims, Pads, Window, offsets_of, window_counts
 
 Tensor = torch.Tensor
-Dims = tuple[int, ...]
-Pads = tuple[tuple[int, int], ...]
-# Strides, padding, dilation.
-Moves = tuple[Dims, Pads, Dims]
 
 _backward = torch.ops.aten.convolution_backward.default
 _LAYOUT = {2: torch.channels_last, 3: torch.channels_last_3d}
@@ -77,9 +73,9 @@ def _kernel(k: Tensor, apart: bool) -> tuple[Tensor, int]:
     return front.contiguous(memory_format=_LAYOUT[axes]), groups
 
 
-def _adjoint(g: Tensor, x: Tensor, k: Tensor, groups: int, moves: Moves, number: int) -> Tensor:
+def _adjoint(g: Tensor, x: Tensor, k: Tensor, groups: int, window: Window, number: int) -> Tensor:
     """The cotangent of x (number 0) or of k (1); of the operand itself the shape alone is read."""
-    strides, padding, dilation = moves
+    _, strides, padding, dilation = window
     pad, needed = _even(padding), [number == 0, number == 1, False]
     found: Any = _backward(
         _front(g), _front(x), k, None, _two(strides, 1), pad, _two(dilation, 1),
@@ -88,40 +84,38 @@ def _adjoint(g: Tensor, x: Tensor, k: Tensor, groups: int, moves: Moves, number:
     return found[number]  # type: ignore[no-any-return]
 
 
-def conv(x: Tensor, k: Tensor, moves: Moves, apart: bool = False) -> Tensor:
+def conv(x: Tensor, k: Tensor, window: Window, apart: bool = False) -> Tensor:
     """Correlation with a kernel (*window, in, out)."""
-    strides, padding, dilation = moves
+    _, strides, padding, dilation = window
     front, (kernel, groups) = _front(x), _kernel(k, apart)
     f = _CONV[front.dim() - 2]
     y = f(front, kernel, None, _two(strides, 1), _even(padding), _two(dilation, 1), groups)
     return _last(y, len(strides))
 
 
-def conv_input(g: Tensor, k: Tensor, space: Dims, moves: Moves, apart: bool = False) -> Tensor:
+def conv_input(g: Tensor, k: Tensor, space: Dims, window: Window, apart: bool = False) -> Tensor:
     """The adjoint of `conv` in x."""
     x = g.new_empty(1).expand(g.shape[0], *space, k.shape[-2])
-    return _last(_adjoint(g, x, *_kernel(k, apart), moves, 0), len(space))
+    return _last(_adjoint(g, x, *_kernel(k, apart), window, 0), len(space))
 
 
-def conv_kernel(x: Tensor, g: Tensor, sizes: Dims, moves: Moves, apart: bool = False) -> Tensor:
+def conv_kernel(x: Tensor, g: Tensor, window: Window, apart: bool = False) -> Tensor:
     """The adjoint of `conv` in the kernel."""
-    channels, out = x.shape[-1], g.shape[-1]
+    sizes, channels, out = window[0], x.shape[-1], g.shape[-1]
     shape = (*sizes, channels, out // channels if apart else out)
     dummy = x.new_empty(1).expand(out, 1 if apart else channels, *_two(sizes, 1))
     groups = channels if apart else 1
-    k = _adjoint(g, x, dummy, groups, moves, 1)
+    k = _adjoint(g, x, dummy, groups, window, 1)
     return k.permute(*range(2, k.dim()), 1, 0).reshape(shape)
 
 
-def fold(
-    p: Tensor, space: Dims, sizes: Dims, strides: Dims, padding: Pads, dilation: Dims
-) -> Tensor:
+def fold(p: Tensor, space: Dims, window: Window) -> Tensor:
     """The adjoint of patches: every cell gets the sum of its copies."""
-    channels = p.shape[-1] // prod(sizes)
+    channels = p.shape[-1] // prod(window[0])
     x = p.new_zeros((p.shape[0], *space, channels))
     if not p.numel() or not x.numel():
         return x
-    for number, cells, windows in offsets_of(tuple(space), sizes, strides, padding, dilation):
+    for number, cells, windows in offsets_of(tuple(space), window):
         at: Any = (*windows, ..., slice(number * channels, (number + 1) * channels))
         part = p[at]
         x[cells] += part
@@ -143,31 +137,29 @@ def _own_margin(size: int, stride: int, low: int, high: int) -> int | None:
     return None
 
 
-def is_regular(sizes: Dims, strides: Dims, padding: Pads) -> bool:
+def is_regular(window: Window) -> bool:
     """Whether PyTorch's own maximum has these windows, each of which sees some of the tensor."""
-    axes = zip(sizes, strides, padding, strict=True)
-    return all(_own_margin(size, s, *pair) is not None for size, s, pair in axes)
+    axes = zip(*window, strict=True)
+    return all(_own_margin(size, s, *pair) is not None for size, s, pair, _ in axes)
 
 
-def flat_max_pool(
-    x: Tensor, sizes: Dims, strides: Dims, padding: Pads, need: bool
-) -> tuple[Tensor, Tensor | None]:
+def flat_max_pool(x: Tensor, window: Window, need: bool) -> tuple[Tensor, Tensor | None]:
     """The largest cell of each regular window; and, if needed, where it is in space (flat)."""
-    counts = window_counts(tuple(x.shape[1:-1]), sizes, strides, padding, (1,) * len(sizes))
-    shape = (x.shape[0], *counts, x.shape[-1])
+    shape = (x.shape[0], *window_counts(tuple(x.shape[1:-1]), window), x.shape[-1])
     if 0 in shape:
         return x.new_zeros(shape), x.new_zeros(shape, dtype=torch.int64)
     if not need:
-        return flat_pooled(x, sizes, strides, padding, False)[0], None
-    y, index = flat_pooled(x, sizes, strides, padding, True)
+        return flat_pooled(x, window, False)[0], None
+    y, index = flat_pooled(x, window, True)
     if torch.isnan(torch.sum(y)):
-        index = at_first_nan(x, y, index, sizes, strides, padding)
+        index = at_first_nan(x, y, index, window)
     return y, index
 
 
-def flat_pooled(x: Tensor, sizes: Dims, strides: Dims, padding: Pads, need: bool) -> list[Tensor]:
+def flat_pooled(x: Tensor, window: Window, need: bool) -> list[Tensor]:
     """What PyTorch gives for `flat_max_pool`: of several NaN it takes the last."""
-    counts = window_counts(tuple(x.shape[1:-1]), sizes, strides, padding, (1,) * len(sizes))
+    counts = window_counts(tuple(x.shape[1:-1]), window)
+    sizes, strides, padding, _ = window
     axes = list(zip(sizes, strides, padding, strict=True))
     margins = tuple(_own_margin(size, s, *pair) or 0 for size, s, pair in axes)
     first = [(m - low) // s for m, (_, s, (low, _)) in zip(margins, axes, strict=True)]
@@ -181,12 +173,10 @@ def flat_pooled(x: Tensor, sizes: Dims, strides: Dims, padding: Pads, need: bool
     return pooled if exact else [y[part] for y in pooled]
 
 
-def at_first_nan(
-    x: Tensor, y: Tensor, index: Tensor, sizes: Dims, strides: Dims, padding: Pads
-) -> Tensor:
+def at_first_nan(x: Tensor, y: Tensor, index: Tensor, window: Window) -> Tensor:
     """Where the largest cells are; in windows with NaN, where the first one is."""
     nans = torch.isnan(x).to(x.dtype)
-    return torch.where(torch.isnan(y), flat_pooled(nans, sizes, strides, padding, True)[1], index)
+    return torch.where(torch.isnan(y), flat_pooled(nans, window, True)[1], index)
 
 
 def flat_unpool(g: Tensor, flat: Tensor, space: Dims) -> Tensor:
@@ -203,17 +193,22 @@ def flat_pick(x: Tensor, flat: Tensor) -> Tensor:
     return torch.gather(x.reshape(space), 1, flat.reshape(lines)).view(flat.shape)
 
 
-def sum_pool(x: Tensor, sizes: Dims, strides: Dims, padding: Pads) -> Tensor:
+def _moves(window: Window) -> tuple[list[int], list[int], list[int]]:
+    sizes, strides, padding, _ = window
+    return _two(sizes, 1), _two(strides, 1), _even(padding)
+
+
+def sum_pool(x: Tensor, window: Window) -> Tensor:
     """The sum over each window; padding counts as 0."""
-    front, moves = _front(x), (_two(sizes, 1), _two(strides, 1), _even(padding))
-    y = _AVG_POOL[front.dim() - 2](front, *moves, False, True, 1)
-    return _last(y, len(sizes))
+    front = _front(x)
+    y = _AVG_POOL[front.dim() - 2](front, *_moves(window), False, True, 1)
+    return _last(y, len(window[0]))
 
 
-def sum_unpool(g: Tensor, space: Dims, sizes: Dims, strides: Dims, padding: Pads) -> Tensor:
+def sum_unpool(g: Tensor, space: Dims, window: Window) -> Tensor:
     """The adjoint of `sum_pool`."""
-    front, moves = _front(g), (_two(sizes, 1), _two(strides, 1), _even(padding))
-    like = _front(g.new_empty((g.shape[0], *space, g.shape[-1])))
-    if not g.is_cpu and any(map(any, padding)):  # CUDA's code for channels last forgets margins
+    front, like = _front(g), _front(g.new_empty((g.shape[0], *space, g.shape[-1])))
+    if not g.is_cpu and any(map(any, window[2])):  # CUDA's code for channels last forgets margins
         like = torch.empty_like(like, memory_format=torch.contiguous_format)
-    return _last(_AVG_BACK[front.dim() - 2](front, like, *moves, False, True, 1), len(sizes))
+    back = _AVG_BACK[front.dim() - 2]
+    return _last(back(front, like, *_moves(window), False, True, 1), len(space))
