@@ -13,7 +13,7 @@ Source: Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 import numpy as np
@@ -76,44 +76,21 @@ def encrypt_chunk(
         np.add(x1, word(subkey1), x1)
 
 
-def _key_words(key: NDArray[np.uint32] | Sequence[int]) -> tuple[int, int]:
-    """Return the two words of a key as Python integers."""
-    words = np.asarray(key)
-    if words.shape != (2,) or (isinstance(key, np.ndarray) and key.dtype != np.uint32):
-        raise ArgumentError(
-            "random key: expected two 32-bit words (shape (2,), dtype uint32), "
-            f"got shape {words.shape}, dtype {words.dtype}. "
-            "Pass np.array([word0, word1], np.uint32)."
-        )
-    word0, word1 = int(words[0]), int(words[1])
-    if not (0 <= word0 <= _MASK and 0 <= word1 <= _MASK):
-        raise ArgumentError(
-            f"random key: its words must lie in 0 … 2**32 - 1, got ({word0}, {word1}). "
-            "Split a larger seed into a low and a high word."
-        )
-    return word0, word1
+def random_bits(key: Iterable[int], count: int) -> NDArray[np.uint32]:
+    """The first ``count`` words (0 … 2**33) of the stream of a key, which is two 32-bit words.
 
-
-def random_bits(key: NDArray[np.uint32] | Sequence[int], count: int) -> NDArray[np.uint32]:
-    """Return the first ``count`` words of the stream of ``key``.
-
-    Args:
-        key: two 32-bit words, shape (2,). Equal keys give equal bits.
-        count: how many words, 0 … 2**33. The layout depends on ``count`` (see the module's head),
-            so a shorter stream is not a prefix of a longer one.
-
-    Returns:
-        A new uint32 array of shape (count,).
+    The layout depends on ``count`` (see the module's head), so a shorter stream is not a prefix of
+    a longer one.
 
     Raises:
-        ArgumentError: a wrong key, or ``count`` out of range.
+        ArgumentError: there aren't as many words.
 
     Example:
         >>> [f"{w:08x}" for w in random_bits((0, 0), 2)]
         ['6b200159', '99ba4efe']
     """
-    key0, key1 = _key_words(key)
-    if not 0 <= count <= MAX_WORDS:
+    key0, key1 = map(int, key)
+    if count > MAX_WORDS:
         raise ArgumentError(
             f"random_bits: count must lie in 0 … 2**33, got {count}. "
             "Draw in parts, each under a key of its own (fold_in)."
@@ -130,31 +107,17 @@ def random_bits(key: NDArray[np.uint32] | Sequence[int], count: int) -> NDArray[
     return words[:count]
 
 
-def fold_in(key: NDArray[np.uint32] | Sequence[int], t: int) -> NDArray[np.uint32]:
-    """Derive the key of part ``t``: ``threefry(key, (t, 0xFFFFFFFF))``.
+def fold_in(key: Iterable[int], t: int) -> NDArray[np.uint32]:
+    """The key of part ``t`` (of a call, of a random node): ``threefry(key, (t, 0xFFFFFFFF))``.
 
     Streams use counters with a high word of 0, so a derived key never repeats words of the
-    parent's stream; and as the cipher is a bijection, different ``t`` give different keys.
-
-    Args:
-        key: two 32-bit words, shape (2,).
-        t: number of the part (of a call, of a random node), 0 … 2**32 - 1.
-
-    Returns:
-        A new key: uint32, shape (2,).
-
-    Raises:
-        ArgumentError: a wrong key, or ``t`` out of range.
+    parent's stream; and as the cipher is a bijection, different ``t`` give different keys. Of a
+    larger ``t`` the low word counts.
 
     Example:
         >>> child = fold_in((0, 0), 7)
         >>> child.shape, child.dtype.name, bool((child != fold_in((0, 0), 8)).any())
         ((2,), 'uint32', True)
     """
-    key0, key1 = _key_words(key)
-    if not 0 <= t <= _MASK:
-        raise ArgumentError(
-            f"fold_in: t must lie in 0 … 2**32 - 1, got {t}. "
-            "Fold a larger number in twice: its low word, then its high word."
-        )
-    return np.array(_encrypt_block(key0, key1, int(t), _FOLD_TAG), np.uint32)
+    key0, key1 = map(int, key)
+    return np.array(_encrypt_block(key0, key1, int(t) & _MASK, _FOLD_TAG), np.uint32)
