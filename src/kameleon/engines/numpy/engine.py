@@ -70,7 +70,7 @@ class NumpyEngine(Engine):
     shape_of = staticmethod(attrgetter("shape"))  # type: ignore[assignment]
     emulated: Mapping[str, str] = {"bfloat16": "float32"}
 
-    def compile(self, graph: Graph) -> _Executable:
+    def compile(self, graph: Graph) -> Executable:
         """See `Engine.compile`."""
         return _Executable(NumpyEmitter(graph).run(own_outputs=True))
 

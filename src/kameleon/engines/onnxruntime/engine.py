@@ -9,7 +9,6 @@ import tempfile
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -25,13 +24,11 @@ from ...graph.ir.text import lines_by_node
 from ...graph.ir.types import DTYPES, TensorType
 from ...graph.passes.storage import BITS
 from .._agreement import agreement
-from .._base import Engine, Executable, Timing
-from .._exchange import numpy_view
+from .._base import Executable, Timing
 from .._flags import Flag, checked, flagged
 from .._lowering import Rule
 from .._profiles import Event, mark_of, timings
 from ..numpy.engine import NumpyEngine
-from ..numpy.engine import engine as numpy_engine
 from .dtypes import CARRIERS
 from .lowering import OnnxLowering
 from .model import ONNX_TYPES, Shared, Writer, operators, typed
@@ -177,8 +174,12 @@ class _Nothing(Executable):
         return []
 
 
-class OnnxRuntimeEngine(Engine):
-    """Builds ONNX models; unknown sizes are symbolic: one model does for all sizes."""
+class OnnxRuntimeEngine(NumpyEngine):
+    """Builds ONNX models; unknown sizes are symbolic: one model does for all sizes.
+
+    Arrays of this engine are NumPy's; users may also bring OrtValues. On a CPU there are hardly any
+    kernels for what NumPy emulates.
+    """
 
     name = "onnxruntime"
     title = "ONNX Runtime"
@@ -190,8 +191,6 @@ class OnnxRuntimeEngine(Engine):
     nonempty_dims = NEEDS
     empty_loops = False
     deepest = 20  # a file of protobuf nests 100 messages, of which each takes three or six
-    shape_of = staticmethod(attrgetter("shape"))  # type: ignore[assignment]
-    emulated = NumpyEngine.emulated  # on a CPU there are hardly any kernels for it
     bits = BITS
     declined: Mapping[str, str] = dict.fromkeys(
         ("ctc_greedy", "ctc_beam_search"),
@@ -226,27 +225,19 @@ class OnnxRuntimeEngine(Engine):
         for executable in self._executables:
             executable.leave()
 
-    def from_numpy(self, array: Any) -> Any:
-        """A private copy: arrays on this engine are NumPy's; users may also bring OrtValues."""
-        return np.array(array)
-
     def to_numpy(self, array: Any, copy: bool = True) -> Any:
         """The array itself, or a private copy."""
-        found = np.array(array) if copy else array
+        found = super().to_numpy(array, copy)
         # ONNX Runtime's uint64 is another C type of the same size, which some libraries don't take.
         return found.view(np.uint64) if found.dtype.char == "Q" else found
 
     def type_of(self, value: Any) -> TensorType | None:
         """See `Engine.type_of`."""
         if isinstance(value, np.ndarray):
-            return numpy_engine.type_of(value)
+            return super().type_of(value)
         if not isinstance(value, onnxruntime.OrtValue) or value.data_type() not in _TENSORS:
             return None
         return TensorType(tuple(value.shape()), _TENSORS[value.data_type()])
-
-    def adopt(self, array: Any) -> Any:
-        """See `Engine.adopt`."""
-        return numpy_view(array)
 
     def devices(self) -> Sequence[str]:
         """See `Engine.devices`."""

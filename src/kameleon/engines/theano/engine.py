@@ -127,7 +127,7 @@ class TheanoEngine(NumpyEngine):
     bits = BITS
     compile_after: float | None = 5.0
 
-    def compile(self, graph: Graph) -> TheanoExecutable:  # type: ignore[override]
+    def compile(self, graph: Graph) -> TheanoExecutable:
         """See `Engine.compile`."""
         return TheanoExecutable(graph, self)
 
