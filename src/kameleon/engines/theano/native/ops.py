@@ -33,7 +33,19 @@ from ..._kernels import ctc
 VERSION = 1
 
 
-class _Shift(BinaryScalarOp):  # type: ignore[misc]
+class _OfBits:
+    """What is done to the bits of numbers: its C code is made here, and there's no slope."""
+
+    def c_code_cache_version(self) -> tuple[int, ...]:
+        """See PyTensor's `CLinkerOp`."""
+        return (VERSION,)
+
+    def pullback(self, inputs: Any, outputs: Any, cotangents: Any) -> list[Any]:
+        """See PyTensor's `ScalarOp`."""
+        return [x.zeros_like(dtype="float64") for x in inputs]
+
+
+class _Shift(_OfBits, BinaryScalarOp):  # type: ignore[misc]
     """Bits moved. PyTensor's arithmetic has no shifts, and powers of two overflow."""
 
     symbol: str
@@ -45,14 +57,6 @@ class _Shift(BinaryScalarOp):  # type: ignore[misc]
     def c_code(self, node: Any, name: str, inputs: Any, outputs: Any, sub: Any) -> str:
         """The same in C."""
         return f"{outputs[0]} = {inputs[0]} {self.symbol} {inputs[1]};"
-
-    def c_code_cache_version(self) -> tuple[int, ...]:
-        """See PyTensor's `CLinkerOp`."""
-        return (VERSION,)
-
-    def pullback(self, inputs: Any, outputs: Any, cotangents: Any) -> list[Any]:
-        """There's no slope of integers."""
-        return [x.zeros_like(dtype="float64") for x in inputs]
 
 
 class ShiftLeft(_Shift):
@@ -80,7 +84,7 @@ class Wrap(Cast):  # type: ignore[misc]
             return np.asarray(x).astype(self.o_type.dtype)[()]
 
 
-class Bitcast(UnaryScalarOp):  # type: ignore[misc]
+class Bitcast(_OfBits, UnaryScalarOp):  # type: ignore[misc]
     """The bits of a number read as another dtype, which PyTensor has no operation for.
 
     JAX has a function for that, but under no name by which PyTensor could find it.
@@ -109,14 +113,6 @@ class Bitcast(UnaryScalarOp):  # type: ignore[misc]
         """The same in C."""
         (x,), (y,) = inputs, outputs
         return f"memcpy(&{y}, &{x}, sizeof({y}));"
-
-    def c_code_cache_version(self) -> tuple[int, ...]:
-        """See PyTensor's `CLinkerOp`."""
-        return (VERSION,)
-
-    def pullback(self, inputs: Any, outputs: Any, cotangents: Any) -> list[Any]:
-        """There's no slope of bits."""
-        return [inputs[0].zeros_like(dtype="float64")]
 
 
 class _OfSizes:
