@@ -9,6 +9,7 @@ from ...graph.ir.node import Node
 from ...graph.ir.program import Graph
 from ...graph.passes.extrema import EXTREMES, of_some
 from ...graph.primitives.movement import keeps_shape
+from ...graph.primitives.sizes import stated_dims
 from .code import FRESH, LOOSE, VIEW
 from .emitter import Emitter, Rule
 from .literal import literal, quoted, word
@@ -16,18 +17,17 @@ from .literal import literal, quoted, word
 # Words -------------------------------------------------------------------------------------
 
 
-def dims_text(node: Node, attribute: str = "shape") -> str:
-    """The text of an attribute of sizes whose Nones the last operands are."""
-    dims = node.attrs[attribute]
-    operands = iter(range(len(node.operands) - dims.count(None), len(node.operands)))
-    parts = [f"{{{next(operands)}}}" if d is None else literal(d) for d in dims]
+def _size_texts(node: Node) -> list[str]:
+    """The texts of the sizes that a node states (`stated_dims`): numbers, or operands."""
+    dims = stated_dims(node)
+    operands = iter(range(node.primitive.first_size or 0, len(node.operands)))
+    return [literal(d) if isinstance(d, int) else f"{{{next(operands)}}}" for d in dims]
+
+
+def dims_text(node: Node) -> str:
+    """The text of these sizes, as a tuple."""
+    parts = _size_texts(node)
     return f"({', '.join(parts)}{',' if len(parts) == 1 else ''})"
-
-
-def _size_text(node: Node, attribute: str) -> str:
-    """The text of an attribute that is a size, or else of the last operand."""
-    size = node.attrs[attribute]
-    return f"{{{len(node.operands) - 1}}}" if size is None else literal(size)
 
 
 def axis_text(node: Node) -> str:
@@ -65,15 +65,16 @@ def _tuples(*counts: int) -> str:
 
 
 # What words in lines stand for.
-WORDS: dict[str, Callable[[Node], str]] = {
-    "AXIS": axis_text,
-    "AXES": lambda node: literal(node.attrs["axes"]),
-    "DTYPE": lambda node: word(node.dtype),
-    "DIMS": dims_text,
-    "SIZE": lambda node: _size_text(node, "size"),
-    "ROWS": lambda node: _size_text(node, "rows"),
-    "WIDTH": lambda node: literal(node.attrs["beam_width"]),
-    "PATHS": lambda node: literal(node.attrs["top_paths"]),
+WORDS: dict[str, Callable[[Emitter, Node], str]] = {
+    "AXIS": lambda e, node: axis_text(node),
+    "AXES": lambda e, node: literal(node.attrs["axes"]),
+    "DTYPE": lambda e, node: word(node.dtype),
+    "DIMS": lambda e, node: dims_text(node),
+    "SIZE": lambda e, node: _size_texts(node)[0],
+    "WIDTH": lambda e, node: literal(node.attrs["beam_width"]),
+    "PATHS": lambda e, node: literal(node.attrs["top_paths"]),
+    "WINDOW": lambda e, node: literal(tuple(node.attrs["window"])),
+    "USED": lambda e, node: literal(e.is_used(node.results[1])),  # does anybody ask for it?
 }
 
 
@@ -84,7 +85,7 @@ def along(text: str, kind: str = FRESH) -> Rule:
     def rule(e: Emitter, node: Node) -> None:
         line = text
         for name in words:
-            line = line.replace(name, WORDS[name](node))
+            line = line.replace(name, WORDS[name](e, node))
         e.emit(node, line, e.operands(node), kind)
 
     return rule
@@ -119,20 +120,6 @@ def broadcast(text: str) -> Rule:
     """A function of the operand and the sizes, DIMS; none is called where these are its own."""
     stretch = along(text, LOOSE)
     return lambda e, node: (same if keeps_shape(node) else stretch)(e, node)
-
-
-def windowed(text: str) -> Rule:
-    """A function of windows: WINDOW and SPACE stand for attributes."""
-
-    def rule(e: Emitter, node: Node) -> None:
-        line = text.replace("WINDOW", literal(tuple(node.attrs["window"])))
-        if "USED" in line:  # whether anybody asks for the second result
-            line = line.replace("USED", str(e.is_used(node.results[1])))
-        if "space" in node.attrs:
-            line = line.replace("SPACE", dims_text(node, "space"))
-        e.emit(node, line, e.operands(node))
-
-    return rule
 
 
 def minus_one_hot(e: Emitter, node: Node) -> None:
@@ -285,7 +272,7 @@ RULES: dict[str, Rule] = {
     "scatter_add": along("scatter_add({0}, {1}, SIZE, AXIS)"),
     "put_along": along("put_along({0}, {1}, SIZE, AXIS)"),
     "one_hot": along("one_hot({0}, SIZE, 'DTYPE')"),
-    "sparse_dense_dot": along("sparse_dot({0}, {1}, {2}, ROWS)"),
+    "sparse_dense_dot": along("sparse_dot({0}, {1}, {2}, SIZE)"),
     "nonzero": along("argwhere({0})"),
     "item": item,
     "identity": same,
@@ -295,13 +282,13 @@ RULES: dict[str, Rule] = {
     "cond": cond,
     "scan": scan,
     "while": while_,
-    "patches": windowed("patches({0}, WINDOW)"),
-    "fold": windowed("fold({0}, SPACE, WINDOW)"),
-    "max_pool": windowed("max_pool({0}, WINDOW, USED)"),
-    "unpool": windowed("unpool({0}, {1}, SPACE, WINDOW)"),
-    "pool_pick": windowed("pool_pick({0}, {1}, WINDOW)"),
-    "sum_pool": windowed("sum_pool({0}, WINDOW)"),
-    "sum_unpool": windowed("sum_unpool({0}, SPACE, WINDOW)"),
+    "patches": along("patches({0}, WINDOW)"),
+    "fold": along("fold({0}, DIMS, WINDOW)"),
+    "max_pool": along("max_pool({0}, WINDOW, USED)"),
+    "unpool": along("unpool({0}, {1}, DIMS, WINDOW)"),
+    "pool_pick": along("pool_pick({0}, {1}, WINDOW)"),
+    "sum_pool": along("sum_pool({0}, WINDOW)"),
+    "sum_unpool": along("sum_unpool({0}, DIMS, WINDOW)"),
     "random_bits": along("random_bits({0}, DIMS)"),
     "random_fold": along("fold_in({0}, {1})"),
     "ctc_greedy": along("greedy_decode({0}, {1})"),

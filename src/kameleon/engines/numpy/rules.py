@@ -8,7 +8,7 @@ from .._codegen.code import LOOSE, VIEW
 from .._codegen.contraction import contract
 from .._codegen.emitter import Emitter, Rule
 from .._codegen.literal import literal, quoted
-from .._codegen.rules import along, broadcast, extremum, holes, unary, windowed
+from .._codegen.rules import along, broadcast, extremum, holes, unary
 from .namespace import UFUNCS
 
 # Elementwise -------------------------------------------------------------------------------
@@ -131,12 +131,12 @@ RULES: dict[str, Rule] = {
     "cumsum": along("cumsum({0}, AXIS, 'DTYPE')"),
     "cumprod": along("cumprod({0}, AXIS, 'DTYPE')"),
     "contract": contract,
-    "conv": windowed("conv({0}, {1}, WINDOW)"),
-    "conv_input": windowed("conv_input({0}, {1}, SPACE, WINDOW)"),
-    "conv_kernel": windowed("conv_kernel({0}, {1}, WINDOW)"),
-    "depthwise_conv": windowed("depthwise_conv({0}, {1}, WINDOW)"),
-    "depthwise_input": windowed("depthwise_conv_input_grad({0}, {1}, SPACE, WINDOW)"),
-    "depthwise_kernel": windowed("depthwise_conv_kernel_grad({0}, {1}, WINDOW)"),
+    "conv": along("conv({0}, {1}, WINDOW)"),
+    "conv_input": along("conv_input({0}, {1}, DIMS, WINDOW)"),
+    "conv_kernel": along("conv_kernel({0}, {1}, WINDOW)"),
+    "depthwise_conv": along("depthwise_conv({0}, {1}, WINDOW)"),
+    "depthwise_input": along("depthwise_conv_input_grad({0}, {1}, DIMS, WINDOW)"),
+    "depthwise_kernel": along("depthwise_conv_kernel_grad({0}, {1}, WINDOW)"),
     "sparse_to_dense": along("sparse_to_dense({0}, {1}, DIMS)"),
     "call": _call,
 }

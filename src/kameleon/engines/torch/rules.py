@@ -20,7 +20,6 @@ from .._codegen.rules import (
     extremum,
     holes,
     unary,
-    windowed,
 )
 from .._windows import has_neighbours, is_trusted
 from .emitter import TorchEmitter as Emitter
@@ -127,7 +126,7 @@ def _position(function: str, more: str = "") -> Rule:
 
 def _flat(name: str, text: str) -> Rule:
     """A rule over places in space, for nodes of `flat_pools`; others take the one over cells."""
-    flat, by_cells = windowed(text), shared.RULES[name]
+    flat, by_cells = along(text), shared.RULES[name]
     return lambda e, node: (flat if node in e.flat_pools else by_cells)(e, node)
 
 
@@ -183,15 +182,15 @@ RULES: dict[str, Rule] = {
     "cumsum": along("cumsum({0}, AXIS, dtype=DTYPE)"),
     "cumprod": along("cumprod({0}, AXIS, dtype=DTYPE)"),
     "contract": contract,
-    "conv": windowed("conv({0}, {1}, WINDOW)"),
-    "conv_input": windowed("conv_input({0}, {1}, SPACE, WINDOW)"),
-    "conv_kernel": windowed("conv_kernel({0}, {1}, WINDOW)"),
-    "depthwise_conv": windowed("conv({0}, {1}, WINDOW, True)"),
-    "depthwise_input": windowed("conv_input({0}, {1}, SPACE, WINDOW, True)"),
-    "depthwise_kernel": windowed("conv_kernel({0}, {1}, WINDOW, True)"),
+    "conv": along("conv({0}, {1}, WINDOW)"),
+    "conv_input": along("conv_input({0}, {1}, DIMS, WINDOW)"),
+    "conv_kernel": along("conv_kernel({0}, {1}, WINDOW)"),
+    "depthwise_conv": along("conv({0}, {1}, WINDOW, True)"),
+    "depthwise_input": along("conv_input({0}, {1}, DIMS, WINDOW, True)"),
+    "depthwise_kernel": along("conv_kernel({0}, {1}, WINDOW, True)"),
     "call": _call,
     "max_pool": _flat("max_pool", "flat_max_pool({0}, WINDOW, USED)"),
-    "unpool": _flat("unpool", "flat_unpool({0}, {1}, SPACE)"),
+    "unpool": _flat("unpool", "flat_unpool({0}, {1}, DIMS)"),
     "pool_pick": _flat("pool_pick", "flat_pick({0}, {1})"),
 }
 
