@@ -323,8 +323,7 @@ class Code:
         rows = [f"def program({', '.join(f's{i}' for i in range(self.parameters))}):"]
         rows += [f" {before}"] * bool(before)
         for number, line in enumerate(self.lines):
-            names = [a if isinstance(a, str) else self._name(a) for a in line.args]
-            row = f" s{line.dest} = {line.text.format(*names)}"
+            row = f" {self._text(line)}"
             row += "".join(f"; del s{s}" for s in line.frees)
             row += "".join(f"; give(s{s}); del s{s}" for s in line.gives)
             rows.append(row if behind is None else f"{row}; {behind(number)}")
@@ -341,11 +340,7 @@ class Code:
 
     def by_node(self) -> dict[Node, str]:
         """The lines of each node, those of bodies and blocks among them."""
-        lines = []
-        for line in self.lines:
-            names = [a if isinstance(a, str) else self._name(a) for a in line.args]
-            lines.append((line.node, f"s{line.dest} = {line.text.format(*names)}"))
-        found = lines_by_node(lines)
+        found = lines_by_node((line.node, self._text(line)) for line in self.lines)
         for _, code in self.called():
             found |= code.by_node()
         return found
@@ -357,6 +352,10 @@ class Code:
             code = getattr(value, "__globals__", {}).get("_code")
             if isinstance(code, Code):
                 yield slot, code
+
+    def _text(self, line: Line) -> str:
+        names = [a if isinstance(a, str) else self._name(a) for a in line.args]
+        return f"s{line.dest} = {line.text.format(*names)}"
 
     def _name(self, slot: int) -> str:
         return f"c{slot}" if slot in self.constants else f"s{slot}"

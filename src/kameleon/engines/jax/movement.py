@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -125,16 +125,24 @@ def _starts(index: Value) -> Value:
     return lax.expand_dims(index, (index.ndim,))
 
 
+def _indexed(kind: Any, slices: Sequence[int], axis: int, in_step: tuple[int, ...] = ()) -> Any:
+    """How an axis is indexed, in the words of gather or scatter: `slices` are the axes of what is
+    moved that the index doesn't have; axes `in_step` run with those of the index.
+    """
+    return kind(tuple(slices), (axis,), (axis,), in_step, in_step)
+
+
+def _others(rank: int, axis: int) -> tuple[int, ...]:
+    return tuple(i for i in range(rank) if i != axis)
+
+
 def _gather(e: Tracing, node: Node, x: Value, index: Value) -> Value:
     axis, shape, rank = node.attrs["axis"], np.shape(x), len(np.shape(index))
     if not shape[axis]:
         made = (*shape[:axis], *np.shape(index), *shape[axis + 1 :])
         return lax.full(made, scalar(0, node.dtype))
-    numbers = lax.GatherDimensionNumbers(
-        offset_dims=(*range(axis), *range(axis + rank, len(shape) - 1 + rank)),
-        collapsed_slice_dims=(axis,),
-        start_index_map=(axis,),
-    )
+    slices = (*range(axis), *range(axis + rank, len(shape) - 1 + rank))
+    numbers = _indexed(lax.GatherDimensionNumbers, slices, axis)
     sizes = (*shape[:axis], 1, *shape[axis + 1 :])
     return lax.gather(x, _starts(index), numbers, sizes, mode=MODE)
 
@@ -142,11 +150,8 @@ def _gather(e: Tracing, node: Node, x: Value, index: Value) -> Value:
 def _scatter_add(e: Tracing, node: Node, g: Value, index: Value, *sizes: Value) -> Value:
     axis, shape, rank = node.attrs["axis"], np.shape(g), len(np.shape(index))
     made = (*shape[:axis], *e.dims(node), *shape[axis + rank :])
-    numbers = lax.ScatterDimensionNumbers(
-        update_window_dims=(*range(axis), *range(axis + rank, len(shape))),
-        inserted_window_dims=(axis,),
-        scatter_dims_to_operand_dims=(axis,),
-    )
+    slices = (*range(axis), *range(axis + rank, len(shape)))
+    numbers = _indexed(lax.ScatterDimensionNumbers, slices, axis)
     zeros = lax.full(made, scalar(0, node.dtype))
     return _added(zeros, index, g, numbers)
 
@@ -163,27 +168,13 @@ def _take_along(e: Tracing, node: Node, x: Value, index: Value) -> Value:
     axis, shape = node.attrs["axis"], np.shape(x)
     if 0 in shape:
         return lax.full(np.shape(index), scalar(0, node.dtype))
-    others = tuple(i for i in range(len(shape)) if i != axis)
-    numbers = lax.GatherDimensionNumbers(
-        offset_dims=(),
-        collapsed_slice_dims=(axis,),
-        start_index_map=(axis,),
-        operand_batching_dims=others,
-        start_indices_batching_dims=others,
-    )
+    numbers = _indexed(lax.GatherDimensionNumbers, (), axis, _others(len(shape), axis))
     return lax.gather(x, _starts(index), numbers, (1,) * len(shape), mode=MODE)
 
 
 def _put_along(e: Tracing, node: Node, g: Value, index: Value, *sizes: Value) -> Value:
     axis, shape = node.attrs["axis"], np.shape(g)
-    others = tuple(i for i in range(len(shape)) if i != axis)
-    numbers = lax.ScatterDimensionNumbers(
-        update_window_dims=(),
-        inserted_window_dims=(axis,),
-        scatter_dims_to_operand_dims=(axis,),
-        operand_batching_dims=others,
-        scatter_indices_batching_dims=others,
-    )
+    numbers = _indexed(lax.ScatterDimensionNumbers, (), axis, _others(len(shape), axis))
     made = (*shape[:axis], *e.dims(node), *shape[axis + 1 :])
     return _added(lax.full(made, scalar(0, node.dtype)), index, g, numbers)
 
