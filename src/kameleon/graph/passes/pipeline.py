@@ -33,8 +33,12 @@ class Declared(Protocol):
     half: Collection[str] | None
     carriers: Mapping[str, Mapping[str, str]]
     storage: Mapping[str, str]
-    unchecked: Collection[str]
     empty_loops: bool
+
+    @property
+    def unchecked(self) -> Collection[str]:
+        """Names of primitives whose indices it takes as they are."""
+        ...
 
     def native(self, node: Node) -> bool:
         """Whether there's a rule for this node."""
