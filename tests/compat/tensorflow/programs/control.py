@@ -603,5 +603,26 @@ def gradients_of_a_loop_in_a_branch():
     return [session.run([y, *slopes], each) for each in feeds]
 
 
+@case
+def gradients_made_after_their_loop():
+    x, n = tf.placeholder(tf.float32, []), tf.placeholder(tf.int32, [])
+    number, y = tf.while_loop(lambda i, y: i < n, lambda i, y: (i + 1, y * x), [0, x])
+    z = tf.while_loop(lambda i, z: i < number, lambda i, z: (i + 1, z + y), [0, x])[1]
+    found = []
+    for before in (number, y, z):
+        with tf.control_dependencies([tf.identity(before)]):
+            found += [tf.gradients(z, x)[0], tf.gradients(y, x)[0]]
+            found.append(tf.function(lambda: tf.gradients(z, x)[0], autograph=False)())
+    with tf.control_dependencies([number]):
+        mixed = tf.gradients(y, x)[0]
+    with tf.Session() as session:
+        try:
+            session.run(mixed, {x: 2.0, n: 3})
+        except tf.errors.InvalidArgumentError as error:
+            told = error.message.partition("has inputs from different frames")[2]
+        runs = [session.run([*found, z], {x: 2.0, n: turns}) for turns in (3, 0, 1)]
+    return [*runs, "while_context" in told, "''" in told]
+
+
 if __name__ == "__main__":
     main()

@@ -135,6 +135,8 @@ class Run:
     def _result(self, value: Value) -> Any:
         operation, index = value
         if (found := self.found(value, DEAD)) is DEAD:
+            if value not in self._results and (text := self._plan.mixed()):
+                raise invalid(text)
             raise invalid(f"Retval[0] does not have value: {operation.name}:{index}")
         return found
 

@@ -298,5 +298,20 @@ class Needed:
         condition = self.condition(switch.inputs[1], PASSING | ENTERS)
         return condition if any(condition == each for each, _ in self.guards[switch]) else None
 
+    def left(self) -> dict[Operation | Compound, frozenset[Frame]]:
+        """By element, the loops something of which came out before it: a loop itself may go on with
+        what comes so late, as what counts its turns for a gradient that was made after it.
+        """
+        found: dict[Operation | Compound, frozenset[Frame]] = {}
+        for element in self.elements:
+            frames = frozenset[Frame]()
+            for source, _ in self.sources(element):
+                before = self.of(source)
+                frames |= found.get(before, frames)
+                if not isinstance(before, Compound) and before.type in EXITS:
+                    frames |= {self.frames[before]}
+            found[element] = frames
+        return found
+
     def _is_turn(self, condition: Operation, frame: Frame) -> bool:
         return condition.type == "LoopCond" and self.frames.get(self.of(condition)) == frame

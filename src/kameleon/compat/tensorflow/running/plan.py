@@ -208,6 +208,20 @@ class Plan:
         """Whether sizes did, somewhere, from run to run."""
         return any(unit.differs for unit in self.all_units())
 
+    def mixed(self) -> str | None:
+        """What tells of an operation that waits for values in several loops: it never runs."""
+        needed = self._needed
+        for element in needed.elements:
+            around = {needed.place(value)[0]: value[0] for value in needed.sources(element)}
+            if len(around) > 1 and not isinstance(element, Compound):
+                names = (frame[-1].decode() if frame else "" for frame in around)
+                inputs = "".join(
+                    f" The input {{{{node {source.name}}}}} is in frame '{name}'."
+                    for source, name in zip(around.values(), names, strict=True)
+                )
+                return f"{{{{node {element.name}}}}} has inputs from different frames.{inputs}"
+        return None
+
     def _parted(self) -> dict[Operation, int]:
         """What is kept in more regions than one, with the level of the last of them."""
         places: dict[Operation, dict[Unit, int]] = defaultdict(dict)
@@ -269,19 +283,16 @@ class Plan:
         """How much of the host lies before each element; what's fed is there from the beginning."""
         needed = self._needed
         alone = {element for element in needed.elements if self._is_alone(element)}
-        loops: dict[Frame, int] = {}
-        while True:  # a loop is left behind all that its turns need
+        left, turning = needed.left(), dict[Operation | Compound, int]()
+        while True:
             levels = self._levels = {}
             for element in needed.elements:
-                levels[element] = self._level(element, alone, loops)
-            found: dict[Frame, int] = defaultdict(int)
-            for element, level in levels.items():
-                frame = needed.frames[element]
-                for depth in range(len(frame)):
-                    found[frame[: depth + 1]] = max(found[frame[: depth + 1]], level)
-            if found == loops:
+                level = self._level(element, alone)
+                levels[element] = max(level, turning.get(element, 0))
+            found = self._turning(levels, left)
+            if found == turning:
                 break
-            loops = found
+            turning = found
         # What's kept waits for those that use it, so that all of it is in one region.
         last: dict[Operation | Compound, int] = {}
         for element in reversed(needed.elements):
@@ -293,17 +304,30 @@ class Plan:
                 limit = levels[element] - crosses
                 last[source] = min(limit, last.get(source, limit))
 
-    def _level(
+    def _turning(
         self,
-        element: Operation | Compound,
-        alone: set[Operation | Compound],
-        loops: Mapping[Frame, int],
-    ) -> int:
+        levels: Mapping[Operation | Compound, int],
+        left: Mapping[Operation | Compound, frozenset[Frame]],
+    ) -> dict[Operation | Compound, int]:
+        """By what comes out of a loop, the level of all that its turns need; but what comes to the
+        loop after something came out of it isn't needed for that.
+        """
+        frames, highest = self._needed.frames, defaultdict[tuple[Frame, bool], int](int)
+        for element, level in levels.items():
+            for depth in range(len(frames[element])):
+                frame = frames[element][: depth + 1]
+                key = frame, frame in left[element]
+                highest[key] = max(highest[key], level)
+        return {
+            each: max(highest[frame, late] for late in {False, frame in left[each]})
+            for each, frame in frames.items()
+            if not isinstance(each, Compound) and each.type in EXITS
+        }
+
+    def _level(self, element: Operation | Compound, alone: set[Operation | Compound]) -> int:
         needed, level = self._needed, 0
         if self._least:  # what was kept in several regions comes into the last of them
             level = max((self._least.get(root, 0) for root in self._kept_in(element)), default=0)
-        if not isinstance(element, Compound) and element.type in EXITS:
-            level = max(level, loops.get(needed.frames[element], 0))
         for value in needed.sources(element):
             source = needed.of(value[0])
             if source in self._levels:

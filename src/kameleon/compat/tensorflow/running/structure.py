@@ -335,11 +335,18 @@ def _loops(needed: Needed, depth: int, fetches: list[Value], is_compiled: IsComp
         elif element.type in EXITS:
             exits[needed.frames[element]].append(element)
     fetched = {source for source, _ in fetches}
+    left = needed.left()
+    before = {
+        frame: set[Frame]().union(*(left[each] for each in (*elements, *enters[frame])))
+        for frame, elements in inside.items()
+    }
     found = []
     for frame, elements in inside.items():
-        left = [e for e in elements if not _raw(e, EXITS)]
-        loop = _loop(needed, left, enters[frame], exits[frame], is_compiled)
-        if loop is not None and not fetched & set(left):
+        if frame in reached(before[frame], lambda each: before.get(each, ())):
+            continue  # it can't be one part: some of it comes after it was left
+        inner = [e for e in elements if not _raw(e, EXITS)]
+        loop = _loop(needed, inner, enters[frame], exits[frame], is_compiled)
+        if loop is not None and not fetched & set(inner):
             found.append(loop)
     return found
 
