@@ -26,10 +26,10 @@ _SHOWN = {"float32": "float", "float64": "double", "float16": "half"}
 def shown(number: int) -> str:
     """The name of a data type in messages.
 
-    >>> shown(1), shown(3)
-    ('float', 'int32')
+    >>> shown(1), shown(103)
+    ('float', 'int32_ref')
     """
-    return _SHOWN.get(name_of(number), name_of(number))
+    return _SHOWN.get(name_of(number), name_of(number)) + "_ref" * (number > REFERENCE)
 
 
 def enumerated(number: int) -> str:

@@ -14,7 +14,7 @@ import importlib.machinery
 import importlib.util
 import sys
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from pathlib import Path
@@ -100,6 +100,7 @@ class Messages(Loader):
     def exec_module(self, module: ModuleType) -> None:
         from google.protobuf import descriptor_pb2, descriptor_pool
         from google.protobuf.internal import builder
+        from google.protobuf.text_format import MessageToString
 
         if Messages.pool is None:
             Messages.pool = descriptor_pool.DescriptorPool()
@@ -114,6 +115,8 @@ class Messages(Loader):
         found = vars(module)["DESCRIPTOR"] = self.pool.FindFileByName(file.name)
         builder.BuildMessageAndEnumDescriptors(found, vars(module))
         builder.BuildTopDescriptorsAndMessages(found, module.__name__, vars(module))
+        for kind in _classes(found.message_types_by_name.values()):
+            kind.__str__ = kind.__repr__ = MessageToString  # as ever: the keys of maps in order
 
     def _add_known(self, name: str) -> None:
         """Put another's file into our pool, with what it needs: protobuf's, or a library's."""
@@ -124,6 +127,13 @@ class Messages(Loader):
             for needed in module.DESCRIPTOR.dependencies:
                 self._add_known(needed.name)
             self.pool.AddSerializedFile(module.DESCRIPTOR.serialized_pb)
+
+
+def _classes(descriptors: Iterable[Any]) -> Iterator[Any]:
+    """The classes of messages, and of those within them."""
+    for descriptor in descriptors:
+        yield descriptor._concrete_class
+        yield from _classes(descriptor.nested_types)
 
 
 class Given(Loader):

@@ -5,6 +5,7 @@ from functools import partial
 import numpy as np
 import tensorflow as tf
 from recording import case, main, raised, run
+from tensorflow.python.framework import function
 
 
 def fault_of(run):
@@ -244,6 +245,28 @@ def variables_without_a_value():
     with tf.Session() as session:
         kind, _, is_here = fault_of(lambda: session.run(v + 1.0))  # which read it is, is open
         return [kind, is_here]
+
+
+@case
+def inputs_of_other_types_than_a_definition_asks_for():
+    twice = function.Defun(tf.float32, tf.int32, func_name="twice")(lambda x, n: (x * 2.0, n))
+    one, number = tf.constant(1.0), tf.constant(1)
+    kept = tf.get_variable("kept", initializer=1.0, use_resource=False)
+    kinds = tf.AttrValue(list=tf.AttrValue.ListValue(type=[1, 1]))
+    make = tf.get_default_graph().create_op
+    calls = [
+        partial(twice, number, number),
+        partial(twice, number, one),
+        partial(make, "Add", [one, number], [tf.float32], name="add"),
+        partial(make, "LogicalAnd", [one, number], [tf.bool], name="and"),
+        partial(make, "Assign", [one, one], [tf.float32], name="assign"),
+        partial(make, "Assign", [kept._ref(), number], [tf.float32], name="assign"),
+        partial(make, "QueueDequeue", [one], [tf.float32], attrs={"component_types": kinds}),
+        partial(make, "IdentityN", [one, number], [tf.float32] * 2, attrs={"T": kinds}),
+        partial(make, "MaxPool", [number], [tf.float32], attrs={"T": tf.AttrValue(type=1)}),
+    ]
+    made = [make("Shape", [one], [tf.int32]).node_def, twice(one, number)[0].op.node_def]
+    return [*(raised(call) for call in calls), *map(str, made)]
 
 
 if __name__ == "__main__":

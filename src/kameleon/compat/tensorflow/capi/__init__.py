@@ -4,6 +4,7 @@ exports      the table of functions, and what is missing
 constants    numbers of the C headers
 nests        structures of Python values
 graphs       making, reading and changing graphs
+fitting      whether inputs fit what a type of operation takes
 graph_defs   graphs as messages, both ways
 functions    graphs as functions of a library
 sessions     running what is fetched

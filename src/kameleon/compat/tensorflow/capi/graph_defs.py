@@ -238,13 +238,9 @@ def _demand_types(operation: Operation, closing: Collection[int]) -> None:
         if place in closing or given in (kind, kind + REFERENCE):
             continue
         raise invalid(
-            f"Input {place} of node {operation.name} was passed {_shown(given)} from"
-            f" {source.name}:{index} incompatible with expected {_shown(kind)}."
+            f"Input {place} of node {operation.name} was passed {shown(given)} from"
+            f" {source.name}:{index} incompatible with expected {shown(kind)}."
         )
-
-
-def _shown(kind: int) -> str:
-    return shown(kind) + "_ref" * (kind > REFERENCE)
 
 
 def _take_versions(ours: Any, theirs: Any) -> None:

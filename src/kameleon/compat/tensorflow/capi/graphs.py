@@ -12,6 +12,7 @@ from ..shapes import ShapeMismatchError, known_value, merged
 from ..shapes.handles import behind, message
 from ..shapes.known import COMPUTERS
 from .exports import as_text, constantly, export
+from .fitting import fit
 
 
 class Output:
@@ -75,14 +76,24 @@ def _set_attribute(operation: Operation, name: str, data: bytes) -> None:
 
 
 @export("TF_FinishOperation")
+def _finish(operation: Operation) -> Operation:
+    fit(operation, _definition_of(operation))
+    return finish(operation)
+
+
+def _definition_of(operation: Operation) -> Any:
+    graph, name = operation.graph, operation.type
+    definition = graph.definitions().get(name)
+    if definition is None:
+        definition = getattr(graph.functions.get(name), "signature", None)
+    if definition is None:
+        raise failure("NOT_FOUND", f"Op type not registered '{name}'")
+    return definition
+
+
 def finish(operation: Operation) -> Operation:
     """Put an operation into its graph: attributes that weren't set get their defaults."""
-    graph = operation.graph
-    definition = graph.definitions().get(operation.type)
-    if definition is None:
-        definition = getattr(graph.functions.get(operation.type), "signature", None)
-    if definition is None:
-        raise failure("NOT_FOUND", f"Op type not registered '{operation.type}'")
+    graph, definition = operation.graph, _definition_of(operation)
     if operation.name in graph.by_name:
         raise invalid(f"Duplicate node name in graph: '{operation.name}'")
     operation.define(definition)
