@@ -66,6 +66,10 @@ class Variables:
                 value, dtype=str(value.dtype), name=reference.name
             )
 
+    def clear(self) -> None:
+        """Take all values away."""
+        self._cells.clear()
+
     def remove(self, reference: Reference) -> None:
         """Take a variable's value away."""
         self._cells.pop(reference.key, None)
@@ -74,14 +78,24 @@ class Variables:
 class Store:
     """What a session keeps between runs.
 
+    Args:
+        call: calls a function of a graph's library: (store, graph, name, values).
+        beside: another session's, that keeps the same.
+
     Attributes:
         variables: what its variables hold.
         resources: other things that operations keep, by key.
         waiting: where runs wait for each other.
-        call: calls a function of a graph's library: (store, graph, name, values).
+        call: as given.
     """
 
-    def __init__(self, call: Callable[..., list[Any]]) -> None:
-        self.call, self.waiting = call, Waiting()
-        self.variables = Variables()
-        self.resources: dict[Any, Any] = {}
+    def __init__(self, call: Callable[..., list[Any]], beside: Store | None = None) -> None:
+        self.call = call
+        self.waiting: Waiting = Waiting(None if beside is None else beside.waiting)
+        self.variables: Variables = Variables() if beside is None else beside.variables
+        self.resources: dict[Any, Any] = {} if beside is None else beside.resources
+
+    def clear(self) -> None:
+        """Let go of all that is kept."""
+        self.variables.clear()
+        self.resources.clear()

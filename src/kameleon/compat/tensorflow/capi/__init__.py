@@ -8,6 +8,7 @@ fitting      whether inputs fit what a type of operation takes
 graph_defs   graphs as messages, both ways
 functions    graphs as functions of a library
 sessions     running what is fetched
+servers      clusters in one process
 files        the file system
 checkpoints  reading checkpoints
 records      files of records and of events

@@ -46,17 +46,17 @@ def fit(operation: Operation, definition: Any) -> None:
         raise invalid("\n".join([f"{len(faults)} errors {about}:", *faults]))
 
 
-_KNOWN: dict[str, list[Argument]] = {}  # by type, which isn't a function's name
+_known: dict[str, list[Argument]] = {}  # by type, which isn't a function's name
 
 
 def _arguments(operation: Operation, definition: Any) -> list[Argument]:
     is_function = operation.type in operation.graph.functions
-    found = None if is_function else _KNOWN.get(operation.type)
+    found = None if is_function else _known.get(operation.type)
     if found is None:
         told = definition.input_arg
         found = [Argument(*(getattr(each, part) for part in Argument._fields)) for each in told]
     if not is_function:
-        _KNOWN[operation.type] = found
+        _known[operation.type] = found
     return found
 
 

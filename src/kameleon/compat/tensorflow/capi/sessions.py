@@ -13,17 +13,22 @@ from .exports import constantly, export
 from .graph_defs import Buffer
 from .graphs import Output
 from .metadata import new_trace, tell
+from .servers import cluster_of
 
-constantly(None, "TF_SessionReleaseCallable TF_Reset")
-export("TF_NewSessionOptions")(lambda target=None, config=None: config)
+constantly(None, "TF_SessionReleaseCallable")
+export("TF_NewSessionOptions")(lambda target=None, config=None: (target, config))
 
 
 @export("TF_NewSessionRef")
-def _new(graph: Graph, options: Any) -> Any:
+def _new(graph: Graph, options: tuple[Any, Any]) -> Any:
     from ..running.session import Session
 
-    seconds = getattr(options, "operation_timeout_in_ms", 0) / 1000
-    return Session(graph, seconds or None)
+    target, config = options
+    seconds = getattr(config, "operation_timeout_in_ms", 0) / 1000
+    cluster = cluster_of(target, config)
+    if cluster is None:
+        return Session(graph, seconds or None)
+    return Session(graph, seconds or None, cluster.store, cluster.devices)
 
 
 export("TF_CloseSession", "TF_DeleteSession")(lambda session: session.close())
@@ -128,9 +133,11 @@ export("TF_SessionRunCallable")(lambda session, call, values, metadata: call(val
 
 # Devices ----------------------------------------------------------------------------------------
 
-_DEVICE = (DEVICE, "CPU", 256 << 20, 1)
+_PROPERTIES = ("CPU", 256 << 20, 1)
+_DEVICE = (DEVICE, *_PROPERTIES)
 
-constantly([_DEVICE], "TF_SessionListDevices TFE_ContextListDevices")
+constantly([_DEVICE], "TFE_ContextListDevices")
+export("TF_SessionListDevices")(lambda session: [(x, *_PROPERTIES) for x in session.devices])
 constantly([b"/physical_device:CPU:0"], "TF_ListPhysicalDevices")
 export("TF_DeviceListCount")(len)
 

@@ -146,15 +146,18 @@ def _alone(attempt: Attempt) -> Generator[Attempt, None, Any]:
 class Waiting:
     """Where the runs of a session wait.
 
+    Args:
+        beside: of another session, whose runs wait for the same.
+
     Attributes:
         changed: told when an attempt was done; guards all queues.
         closed: whether the session is.
         attempts: those that aren't done, in order.
     """
 
-    def __init__(self) -> None:
-        self.attempts: list[Attempt] = []
-        self.changed: Any = condition()
+    def __init__(self, beside: Waiting | None = None) -> None:
+        self.attempts: list[Attempt] = [] if beside is None else beside.attempts
+        self.changed: Any = condition() if beside is None else beside.changed
         self.closed = False
 
     def close(self) -> None:
@@ -175,9 +178,9 @@ class Waiting:
         moved = True
         while moved and self.attempts:
             moved = False
-            for each in self.attempts:
+            for each in list(self.attempts):
                 moved = (not each.done and each.run()) or moved
-            self.attempts = [each for each in self.attempts if not each.done]
+            self.attempts[:] = [each for each in self.attempts if not each.done]
         self.changed.notify_all()
 
     def for_one(self, attempts: Iterable[Attempt], deadline: float | None) -> None:

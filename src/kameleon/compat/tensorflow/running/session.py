@@ -10,7 +10,7 @@ import numpy as np
 
 from kameleon._utils.locks import rlock
 
-from ..graph import Graph, Operation, Value
+from ..graph import DEVICE, Graph, Operation, Value
 from ..operations.values import is_text, texts
 from ..protocol.messages import message
 from ..variables import Store
@@ -24,15 +24,25 @@ class Session:
     Args:
         graph: the graph.
         seconds: how long a run may take, if it isn't told; None: as long as it likes.
+        beside: what sessions of the same cluster keep, this one, too.
+        devices: the names of the devices.
 
     Attributes:
         graph: the graph.
         store: what is kept between runs.
+        devices: as given.
         partial: by handle, the runs in parts that were set up.
     """
 
-    def __init__(self, graph: Graph, seconds: float | None = None) -> None:
-        self.graph, self.store, self._seconds = graph, Store(call), seconds
+    def __init__(
+        self,
+        graph: Graph,
+        seconds: float | None = None,
+        beside: Store | None = None,
+        devices: Sequence[str] = (DEVICE,),
+    ) -> None:
+        self.graph, self.store, self._seconds = graph, Store(call, beside), seconds
+        self.devices = devices
         self._plans: dict[Any, Prepared] = {}
         self.partial: dict[str, Any] = {}
         self._lock = rlock()
