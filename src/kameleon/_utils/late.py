@@ -31,7 +31,7 @@ def library(name: str) -> ModuleType:
     Raises:
         ModuleNotFoundError: it isn't installed.
     """
-    if importlib.util.find_spec(name) is None:
+    if importlib.util.find_spec(name.partition(".")[0]) is None:
         raise ModuleNotFoundError(f"No module named {name!r}", name=name)
     return sys.modules.get(name) or Late(name)
 

@@ -55,6 +55,11 @@ def test_gradients_that_a_program_replaces(tmp_path: Path) -> None:
     assert printed(tmp_path, "gradients.py") == {"replaced": [0.5, 0.0], "was": [0.25, 0.0]}
 
 
+def test_libraries_that_contrib_can_do_without(tmp_path: Path) -> None:
+    found = printed(tmp_path, "libraries.py")
+    assert found == {"loaded": [], "read": [[1.0], [2.0]], "loss": 0.0}
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="needs os.fork")
 @pytest.mark.parametrize("step", [75, pytest.param(7, marks=pytest.mark.nightly)])
 def test_each_module_first(tmp_path: Path, step: int) -> None:
