@@ -4,7 +4,12 @@ import numpy as np
 import tensorflow as tf
 from recording import case, main, run, started
 from tensorflow.python.framework import function
-from tensorflow.python.ops import gen_dataset_ops, gen_list_ops, gen_resource_variable_ops
+from tensorflow.python.ops import (
+    gen_array_ops,
+    gen_dataset_ops,
+    gen_list_ops,
+    gen_resource_variable_ops,
+)
 
 
 def attempt(session, fetches, feeds):
@@ -224,6 +229,28 @@ def static_shapes_of_what_is_transposed():
     orders = [[0], *(tf.placeholder(tf.int32, shape) for shape in ([1], [None], None))]
     found = [tf.transpose(x, order) for x in given for order in orders]
     return [str(x.shape) for x in [*found, tf.transpose(given[0], [1, 0])]]
+
+
+@case
+def static_shapes_of_what_is_stitched():
+    none, many = tf.constant([], tf.int32), tf.placeholder(tf.int32, [None])
+    found = [[none, none], [none, [4, 2]], [many, [1]], [none, none[:0] + 1]]
+    rows = [tf.zeros([0, 2]), tf.zeros([2, 2]), tf.zeros([1, 2])]
+    made = [tf.dynamic_stitch(at, [rows[0], rows[0 if k in (0, 3) else k]])
+            for k, at in enumerate(found)]  # fmt: skip
+    w = tf.constant(2.0)
+    slope = tf.gradients(tf.gradients(tf.clip_by_norm(w, 1.5), w), w)[0]
+    return [*(str(x.shape) for x in made), run(slope)]
+
+
+@case
+def static_shapes_of_what_is_counted():
+    known, x = tf.placeholder(tf.float32, [2, 3]), tf.placeholder(tf.float32, [None, 3])
+    shape = gen_array_ops.shape(x)
+    found = [gen_array_ops.size(each) for each in (known, shape, tf.constant([1, 2]), known + 1.0)]
+    found += [gen_array_ops.rank(each) for each in (known, x, shape)]
+    ends = [(tf.range(n), tf.fill([n], 1.0), tf.range(n + 1), tf.zeros([n - 1])) for n in found]
+    return [[str(end.shape) for end in each] for each in ends]
 
 
 @case

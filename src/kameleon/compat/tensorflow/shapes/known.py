@@ -21,6 +21,7 @@ Fold = Callable[["Operation", list[Ask], int], "Array | None"]
 DEPTH = 64  # how far back is looked
 LARGEST = 1 << 20  # of what is computed, how many elements
 FOLDS: dict[str, Fold] = {}
+COUNTING = frozenset({"Rank", "Size"})
 # What computes an operation's values of arrays, `(operation, *arrays)`, if they are the same each
 # time: the table of operations, which is loaded when it's asked for.
 COMPUTERS: list[Callable[[Operation], Callable[..., Any] | None]] = []
@@ -52,6 +53,8 @@ class _Query:
         asks = [self._asking(source, place, depth) for source, place in operation.inputs]
         if operation.type == "Enter":  # what's computed of it isn't known
             return asks[0]() if depth == 1 and operation.attribute("is_constant") else None
+        if operation.type in COUNTING and depth == 1 and asks[0]() is None:
+            return None  # as in the original: what's computed of it is known all the same
         if operation.type in FOLDS:
             return FOLDS[operation.type](operation, asks, index)
         for computer in COMPUTERS:

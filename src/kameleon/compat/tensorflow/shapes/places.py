@@ -144,7 +144,7 @@ def _segments(operation: Operation, given: list[Shape]) -> Shape:
 def _stitch(operation: Operation, given: list[Shape]) -> Shape:
     half = len(given) // 2
     rest: Shape = None
-    most, complete = -1, True
+    most, complete = 0, True  # as in the original, which takes nothing for one element
     for place, (at, values) in enumerate(zip(given[:half], given[half:], strict=True)):
         numbers = value_at(operation, place)
         complete = complete and numbers is not None
