@@ -54,6 +54,16 @@ ROWS: list[tuple[tuple[str, ...], int, int, Callable[[T], bool], str, str, Rule]
     (("string",), 0, 2, bool, "tf.substr({n}, 0, 1)|tf.string_join([{n}, {n}], '+')", "",
      lambda d, x: x.dims),
     (("string",), 0, 2, bool, "tf.strings.length({n})", "int32", lambda d, x: x.dims),
+    (("string",), 0, 2, bool, "tf.strings.upper({n})|tf.strings.lower({n})"
+     "|tf.strings.regex_replace({n}, '[a-c]+', '<\\\\0>')|tf.strings.strip({n})"
+     "|tf.decode_base64(tf.encode_base64({n}))|tf.strings.substr({n}, -1, 1)"
+     "|tf.where(tf.strings.regex_full_match({n}, '[a-z]*'), {n}, {n})", "", lambda d, x: x.dims),
+    (("string",), 1, 2, bool, "tf.strings.reduce_join({n}, 0, separator=' ')", "",
+     lambda d, x: x.dims[1:]),
+    (("string",), 1, 1, bool, "tf.string_split({n}, '').values|tf.strings.bytes_split({n}).values"
+     "|tf.unique({n})[0]|tf.strings.unicode_split({n}, 'UTF-8').flat_values", "",
+     lambda d, x: [d.size()]),
+    (INTS, 0, 2, bool, "tf.string_to_number(tf.as_string({n}), tf.{d})", "", lambda d, x: x.dims),
     (("string",), 0, 2, bool, "tf.string_to_hash_bucket_fast({n}, 9)", "int64",
      lambda d, x: x.dims),
     (("string",), 0, 2, bool, "tf.equal({n}, '1')", "bool", lambda d, x: x.dims),

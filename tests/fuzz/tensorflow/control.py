@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .calls import CALLS, is_fixed
+from .collected import COLLECTED
 from .draft import FLOATS, INTS, NUMBERS, Draft, T
 
 CARRIED = (*NUMBERS, "bool")
@@ -17,7 +18,7 @@ def statements(d: Draft, count: int) -> None:
     """Draw some statements where the draft is."""
     depth = len(d.scopes) - 1
     control = {f: w * (1.0, 0.8, 0.3, 0.0)[min(depth, 3)] for f, w in CONTROL.items()}
-    table = CALLS | control
+    table = CALLS | COLLECTED | control
     for f in d.random.choices(list(table), list(table.values()), k=count):
         f(d)
 
@@ -132,7 +133,7 @@ def loop(d: Draft) -> None:
     ended = d.name("r") if writes else ""
     before = set(d.of)
     found = d.results(
-        f"tf.while_loop(lambda {names}: {test}, {name}, [{given}]{options})",
+        f"tf.while_loop(lambda {names}: {test}, {name}, ({given},){options})",
         [("int32", ()), *(x[1:] for x in kinds)], f", {ended}" if ended else "",
     )  # fmt: skip
     d.loops |= set(d.of) - before
@@ -170,6 +171,127 @@ def mapped(d: Draft) -> None:
     dims = (x.dims[0], *first.dims) if kind == "scan" else first.dims
     text = f"tf.{kind}({name}, {x.name}, {first.name}{options})"
     d.loops.add(d.add(text, first.dtype, dims).name)
+
+
+def mapped_together(d: Draft) -> None:
+    """tf.map_fn, tf.scan and tf.foldl over two tensors, with two results."""
+    x = d.pick(NUMBERS, 1, 3)
+    y = d.pick(NUMBERS, 1, 3, lambda y: y.dims[0] == x.dims[0])
+    if y.dims[0] != x.dims[0]:
+        return
+    rows = [T(d.name(), z.dtype, z.dims[1:]) for z in (x, y)]
+    kind, pair = d.choice(["map_fn", "scan", "foldl"]), d.name("z")
+    first = [d.pick(NUMBERS, 0, 2) for _ in range(2)]
+    kept = rows if kind == "map_fn" else [T(d.name(), *z[1:]) for z in first]
+    before, d.is_pure = d.is_pure, True
+    with d.body([], pair if kind == "map_fn" else f"{pair} {pair}r") as name:
+        d.line(f"{kept[0].name}, {kept[1].name} = {pair}")
+        if kind != "map_fn":
+            d.line(f"{rows[0].name}, {rows[1].name} = {pair}r")
+        d.scopes[-1] += rows if kind == "map_fn" else [*kept, *rows]
+        statements(d, d.int(1, 4))
+        d.line(f"return {', '.join(d.alike(z) for z in kept)}")
+    d.is_pure = before
+    given = f"({x.name}, {y.name})"
+    if kind == "map_fn":
+        text = f"tf.map_fn({name}, {given}, (tf.{x.dtype}, tf.{y.dtype}))"
+    else:
+        text = f"tf.{kind}({name}, {given}, ({first[0].name}, {first[1].name}))"
+    lead = [] if kind == "foldl" else [x.dims[0]]
+    found = d.results(text, [(z.dtype, (*lead, *z.dims)) for z in kept])
+    d.loops |= {z.name for z in found}
+
+
+# Steps of datasets over rows, which keep their shape; `{s}` is the dataset.
+STEPS = """
+take(2) skip(1) repeat(2) shard(2,0) concatenate({s}) batch(2).unbatch() prefetch(1) cache()
+enumerate().map(lambda_i,r:r) flat_map(lambda_r:tf.data.Dataset.from_tensors(r).repeat(2))
+filter(lambda_r:tf.reduce_all(r>-1)) interleave(lambda_r:tf.data.Dataset.from_tensors(r),2)
+map(lambda_r:r+r,2) window(2).flat_map(lambda_w:w.batch(2)).unbatch()
+""".split()
+
+
+def dataset(d: Draft) -> None:
+    """A tf.data.Dataset of rows; all of them together, or summed up."""
+    x, name = d.pick(NUMBERS, 1, 3), d.name("s")
+    row = T(d.name(), x.dtype, x.dims[1:])
+    d.line(f"{name} = tf.data.Dataset.from_tensor_slices({x.name})")
+    for step in d.random.sample(STEPS, d.int(0, 3)):
+        d.line(f"{name} = {name}.{step.format(s=name).replace('lambda_', 'lambda ')}")
+    before, d.is_pure = (d.is_pure, d.only_resources), True
+    d.only_resources = True
+    if d.flag():
+        with d.body([row]) as function:
+            statements(d, d.int(1, 4))
+            row = d.choice([y for y in d.scopes[-1] if y.dtype in NUMBERS])
+            d.line(f"return {row.name}")
+        d.line(f"{name} = {name}.map({function})")
+    dims = [n if isinstance(n, int) or n in x.dims else d.size() for n in row.dims]
+    if d.flag():
+        text = f"tf.data.experimental.get_single_element({name}.batch(99))"
+        d.add(text, row.dtype, (d.size(), *dims))
+    else:
+        first = d.pick(NUMBERS, 0, 2)
+        kept = T(d.name(), *first[1:])
+        with d.body([kept, T(d.name(), row.dtype, tuple(dims))]) as function:
+            d.line(f"return {d.alike(kept)}")
+        d.add(f"{name}.reduce({first.name}, {function})", first.dtype, first.dims)
+    d.is_pure, d.only_resources = before
+
+
+def queue(d: Draft) -> None:
+    """A queue that takes a tensor, and gives it back, perhaps in parts."""
+    if len(d.scopes) > 1 or d.is_pure:
+        return
+    x, name, put = d.pick(NUMBERS, 1, 3), d.name("q"), d.name("e")
+    if not all(map(is_fixed, x.dims)):
+        return
+    d.line(f"{name} = tf.FIFOQueue(99, [tf.{x.dtype}], [{list(x.dims[1:])}])")
+    several, count = d.flag(0.7), d.int(1, int(x.dims[0]))
+    given = f"enqueue_many([{x.name}])" if several else f"enqueue([{x.name}[0]])"
+    d.line(f"{put} = {d.after(f'{name}.{given}')}")
+    d.token = put
+    if several and d.flag(0.7):
+        made = d.add(d.after(f"{name}.dequeue_many({count})"), x.dtype, (count, *x.dims[1:]))
+    else:
+        made = d.add(d.after(f"{name}.dequeue()"), x.dtype, x.dims[1:])
+    d.token = made.name
+    if d.flag():
+        d.token = d.add(d.after(f"{name}.size()"), "int32", ()).name
+
+
+def own_gradient(d: Draft) -> None:
+    """A function of one or two tensors that tells its own gradient."""
+    x = d.pick(FLOATS)
+    y = d.pick([x.dtype], test=lambda y: y.dims == x.dims)
+    y = y if y.dims == x.dims else x
+    before, d.is_pure, only = d.is_pure, True, d.only_resources
+    d.only_resources = True
+    parameters = [T(d.name(), *x[1:]), T(d.name(), *x[1:])]
+    with d.body(parameters) as name:
+        statements(d, d.int(1, 3))
+        result = d.alike(parameters[0])
+        slope = T(d.name(), *x[1:])
+        with d.body([slope]) as grad:
+            d.line(f"return {d.alike(slope)}, {slope.name} * {parameters[1].name}")
+        d.line(f"return {result}, {grad}")
+    d.is_pure, d.only_resources = before, only
+    d.add(f"tf.custom_gradient({name})({x.name}, {y.name})", x.dtype, x.dims)
+
+
+def recurrent(d: Draft) -> None:
+    """tf.nn.dynamic_rnn, with lengths or without."""
+    if d.only_resources or d.is_pure or len(d.scopes) > 1:
+        return
+    x = d.pick(["float32"], 3, 3, lambda x: is_fixed(x.dims[2]))
+    if not is_fixed(x.dims[2]):
+        return
+    cell, units = d.choice(["GRU", "BasicLSTM", "BasicRNN", "LSTM"]), d.int(1, 3)
+    lengths = f", tf.range(tf.shape({x.name})[0]) % (tf.shape({x.name})[1] + 1)"
+    call = f"tf.nn.dynamic_rnn(tf.nn.rnn_cell.{cell}Cell({units}), {x.name}"
+    call += f"{d.choice(['', lengths])}, dtype=tf.float32)[0]"
+    around = f"tf.variable_scope('{d.name('v')}', initializer=tf.constant_initializer(0.25))"
+    d.loops.add(d.add(f"within({around}, lambda: {call})", "float32", (*x.dims[:2], units)).name)
 
 
 def arrays(d: Draft) -> None:
@@ -243,10 +365,11 @@ def change(d: Draft) -> None:
     options = [f"tf.assign({x.name}, {value})"] + [f"tf.assign_add({x.name}, {value})"] * 2
     options += [f"tf.assign_sub({x.name}, {value})"]
     if x.dims:
-        f = d.choice(["update", "add", "sub", "mul", "max"])
+        f = d.choice(["update", "add", "sub", "mul", "max", "min"])
+        g = d.choice(["update", "add", "sub"])
         options += [f"tf.scatter_{f}({x.name}, [{row}], {value}[:1])",
                     f"{x.name}[{row}].assign({value}[-1])",
-                    f"tf.scatter_nd_add({x.name}, [[{row}]], {value}[:1])"]  # fmt: skip
+                    f"tf.scatter_nd_{g}({x.name}, [[{row}]], {value}[:1])"]  # fmt: skip
     d.line(f"{name} = {d.after(f'{d.choice(options)}.op')}")
     d.token = name
 
@@ -288,7 +411,8 @@ def aside(d: Draft) -> None:
 
 CONTROL = {
     choice: 4, loop: 4, mapped: 2, arrays: 1, gradient: 4, function: 1.5, read: 3, change: 3,
-    train: 1, aside: 1,
+    train: 1, aside: 1, mapped_together: 1, dataset: 1, queue: 0.7, own_gradient: 0.7,
+    recurrent: 0.4,
 }  # fmt: skip
 
 

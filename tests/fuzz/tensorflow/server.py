@@ -74,6 +74,12 @@ def small(x, dtype):
     return tf.cast(tf.tanh(tf.reduce_mean(tf.cast(x, tf.float64))) * factor, dtype)
 
 
+def sparse(x):
+    """The elements that aren't 0."""
+    at = tf.where(tf.not_equal(x, 0))
+    return tf.SparseTensor(at, tf.gather_nd(x, at), tf.shape(x, out_type=tf.int64))
+
+
 def slopes(y, xs):
     """The gradients, zeros where there are none."""
     found = zip(tf.gradients(y, xs), xs)  # noqa: B905  an older Python
@@ -113,10 +119,12 @@ class Program:
             self.session.run(tf.global_variables_initializer())
         found = {name: self.names[name] for name in fetches.split() if name in self.names}
         feeds = {self.names[name]: x for name, x in dict(feeds).items() if name in self.names}
+        made = len(MADE)
         try:
             told = {name: coded(x) for name, x in self.session.run(found, feeds).items()}
         except Exception as error:
             told = {"error": type(error).__name__ + "\n" + str(error)[:300]}
+        del MADE[made:]  # whatever a session makes for itself
         state = self.session.run({x.op.name: x for x in tf.global_variables()})
         told.update((name, coded(x)) for name, x in state.items())
         self.told["runs"].append(told)

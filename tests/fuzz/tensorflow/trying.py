@@ -26,7 +26,9 @@ TOLERANCE = {"float32": 3e-5, "complex64": 3e-5, "float64": 1e-6}  # much of it 
 # What the original refuses, of what can be done.
 REFUSED = re.compile(
     "TensorArray has size zero|inputs from different frames|an empty list with non-fully"
-    "|concating an empty tensor list|because it has already been read|but array is not resizeable"
+    "|concating an empty tensor list|gather 0-elements from a list|because it has already been read"
+    "|but array is not resizeable|the element shape is not fully defined"
+    "|but params is empty"
 )
 Answer = dict[str, Any]
 
