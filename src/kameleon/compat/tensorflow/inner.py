@@ -337,8 +337,9 @@ class Turn(Inner):
                 raise NotCompiledError(OTHER_TURNS)
             return rows
         rows = self._rows_off(handle, count)
-        return self._slice(rows.reshape(-1, count, *rows.shape[1:]) if isinstance(rows, np.ndarray)
-                           else M.reshape(rows, [-1, count, *rows.shape[1:]]))  # fmt: skip
+        shape = [self.turns or 0, count, *rows.shape[1:]]
+        is_array = isinstance(rows, np.ndarray)
+        return self._slice(rows.reshape(shape) if is_array else M.reshape(rows, shape))
 
     def pop_one(self, handle: StackHandle) -> Any:
         """Take a value off a stack."""
@@ -410,7 +411,8 @@ class Turn(Inner):
             return found.times(turns)
         if isinstance(value, Tensor):
             return None
-        return found.times(turns).reshape(-1, *np.shape(value)[1:])
+        count, *sizes = np.shape(value)
+        return found.times(turns).reshape(turns * count, *sizes)
 
     def _past(self, handle: ArrayHandle) -> PastArray:
         """An array of the turn, for other loops."""

@@ -244,6 +244,33 @@ def static_shapes_of_what_is_stitched():
 
 
 @case
+def gradients_of_loops_whose_branches_keep_nothing():
+    x, p = tf.placeholder(tf.float32, [3, 2]), tf.placeholder(tf.bool, [])
+    picture = tf.reshape(tf.range(12.0), [1, 2, 3, 2])
+
+    def normal(y):  # on a CPU some of what's kept is empty
+        return y * tf.reduce_sum(tf.nn.fused_batch_norm(picture, y[0], y[1])[0] * picture)
+
+    turn = lambda y, row: tf.cond(p, lambda: normal(y), lambda: y * row)  # noqa: E731
+    y = tf.foldl(turn, x, x)
+    ends = [y, tf.gradients(y, x)[0]]
+    return [run(ends, {x: np.full([3, 2], 0.1), p: way}) for way in (True, False)]
+
+
+@case
+def gradients_of_loops_in_branches_that_are_not_taken():
+    x, p = tf.placeholder(tf.float32, [None, 2]), tf.placeholder(tf.bool, [])
+    squared = lambda y: tf.while_loop(  # noqa: E731
+        lambda j, z: j < 2, lambda j, z: (j + 1, z * z + 0.5), [0, y]
+    )[1]
+    turn = lambda i, y: (i + 1, tf.cond(p, lambda: squared(y), lambda: y * x))  # noqa: E731
+    y = tf.while_loop(lambda i, y: i < 3, turn, [0, x])[1]
+    ends = [y, tf.gradients(y, x)[0]]
+    feeds = [{x: np.full([n, 2], 0.25), p: way} for n in (0, 2) for way in (True, False)]
+    return [run(ends, each) for each in feeds]
+
+
+@case
 def static_shapes_of_what_is_counted():
     known, x = tf.placeholder(tf.float32, [2, 3]), tf.placeholder(tf.float32, [None, 3])
     shape = gen_array_ops.shape(x)

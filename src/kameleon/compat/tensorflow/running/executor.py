@@ -59,6 +59,9 @@ class Frame:
         self.children: dict[tuple[str, int], Frame] = {}
         self.constants: list[tuple[Unit, Any]] = []  # what each turn gets anew
         self.last = 0
+        self.decided = -1  # the last turn of which it's known whether another one follows
+        self.ended: int | None = None  # the turn that none follows
+        self.leaving: list[Unit] = []  # what came out dead, before that was known
         self.waiting: dict[int, dict[Unit, Waiting]] = {}
 
     def inputs(self, unit: Unit, turn: int) -> Waiting:
@@ -154,6 +157,11 @@ class Run:
         elif kind in TURNS:
             if not dead:
                 self._turn(unit, frame, turn + 1, values[0])
+        elif kind == "LoopCond":
+            value = DEAD if dead else values[0]
+            self._send(unit, frame, turn, self._single(unit, value))
+            # What's no scalar the switches refuse.
+            self._decide(frame, turn, not dead and bool(np.any(self._read(value))))
         elif dead and kind not in MERGES:
             self._send(unit, frame, turn, dict.fromkeys((*unit.outputs, *unit.controls), DEAD))
         else:
@@ -192,8 +200,6 @@ class Run:
                 raise table.located(invalid(f"{about} {shape_text(shape)}"), operation)
             way = bool(condition)
             return {(operation, way): values[0], (operation, not way): DEAD}
-        if kind == "LoopCond":
-            return {(operation, 0): values[0]}
         if kind == "ControlTrigger":
             return {}
         found = table.run_on_host(self._store, operation, values)
@@ -273,17 +279,21 @@ class Run:
         self._send(unit, frame, turn, self._single(unit, value))
 
     def _exit(self, unit: Unit, frame: Frame, turn: int, value: Any) -> None:
-        """Leave a loop; a turn that goes on sends nothing, a loop that never ran sends `DEAD`."""
+        """Leave a loop; what's dead where the loop goes on sends nothing."""
         assert frame.parent is not None
-        if value is not DEAD:
+        if value is not DEAD or turn == frame.ended:
             self._send(unit, frame.parent, frame.turn, self._single(unit, value))
-        elif turn == 0 and self._never_ran(frame):
-            self._send(unit, frame.parent, frame.turn, self._single(unit, DEAD))
+        elif turn > frame.decided:
+            frame.leaving.append(unit)  # it isn't known yet
 
-    @staticmethod
-    def _never_ran(frame: Frame) -> bool:
-        began = (waiting for unit, waiting in frame.waiting[0].items() if unit.closes_loop)
-        return all(waiting.dead_inputs for waiting in began)
+    def _decide(self, frame: Frame, turn: int, goes_on: bool) -> None:
+        """It's known whether another turn follows, or whether the loop isn't run at all."""
+        leaving, frame.leaving = frame.leaving, []
+        frame.decided = turn
+        if not goes_on:
+            frame.ended = turn
+            for unit in leaving:
+                self._exit(unit, frame, turn, DEAD)
 
     @staticmethod
     def _single(unit: Unit, value: Any) -> dict[Value, Any]:
