@@ -28,7 +28,7 @@ REFUSED = re.compile(
     "TensorArray has size zero|inputs from different frames|an empty list with non-fully"
     "|concating an empty tensor list|gather 0-elements from a list|because it has already been read"
     "|but array is not resizeable|the element shape is not fully defined"
-    "|but params is empty"
+    "|but params is empty|No gradient defined for op"
 )
 Answer = dict[str, Any]
 
