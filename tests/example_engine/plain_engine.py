@@ -56,9 +56,9 @@ class Walk(Lowering):
     def inner(self, graph: Graph, arguments: Sequence[Array]) -> list[Array]:
         return Walk(graph, arguments, self.rules).run()
 
-    def shape(self, node: Node, sizes: Sequence[Array]) -> tuple[int, ...]:
+    def shape(self, node: Node) -> tuple[int, ...]:
         """The attribute `shape`, with the values of size operands in place of each None."""
-        return tuple(int(d) for d in self.dims(node.attrs["shape"], sizes))
+        return tuple(int(d) for d in self.dims(node))
 
 
 def equal(*sizes: Any) -> None:
@@ -103,7 +103,7 @@ def running(function: Callable[..., Array]) -> Rule:
 
 
 def iota(walk: Walk, node: Node, *sizes: Array) -> Array:
-    return np.indices(walk.shape(node, sizes), node.dtype)[node.attrs["axis"]]
+    return np.indices(walk.shape(node), node.dtype)[node.attrs["axis"]]
 
 
 def reverse(walk: Walk, node: Node, x: Array) -> Array:
@@ -115,7 +115,7 @@ def windows(node: Node) -> tuple[slice, ...]:
 
 
 def unslice(walk: Walk, node: Node, g: Array, *sizes: Array) -> Array:
-    result = np.zeros(walk.shape(node, sizes), g.dtype)
+    result = np.zeros(walk.shape(node), g.dtype)
     equal(g.shape, result[windows(node)].shape)
     result[windows(node)] = g
     return result
@@ -244,8 +244,8 @@ RULES: dict[str, Rule] = {
     "cast": lambda walk, node, x: np.asarray(x).astype(node.dtype),
     "bitcast": lambda walk, node, x: np.asarray(x).view(node.dtype),
     "size": lambda walk, node, x: np.int32(x.shape[node.attrs["axis"]]),
-    "reshape": lambda walk, node, x, *sizes: np.reshape(x, walk.shape(node, sizes)),
-    "broadcast_to": lambda walk, node, x, *sizes: np.broadcast_to(x, walk.shape(node, sizes)),
+    "reshape": lambda walk, node, x, *sizes: np.reshape(x, walk.shape(node)),
+    "broadcast_to": lambda walk, node, x, *sizes: np.broadcast_to(x, walk.shape(node)),
     "transpose": lambda walk, node, x: np.transpose(x, node.attrs["perm"]),
     "slice": lambda walk, node, x: x[windows(node)],
     "iota": iota,
