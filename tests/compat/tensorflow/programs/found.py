@@ -289,5 +289,15 @@ def what_is_waited_for_once():
     return [list(y.op.node_def.input), len(before._control_outputs)]
 
 
+@case
+def rows_that_nobody_wrote():
+    x, n = tf.placeholder(tf.float64, [3]), tf.placeholder(tf.int32, [])
+    named = lambda i: tf.string_to_hash_bucket_fast(tf.as_string(i), 9)  # noqa: E731
+    turn = lambda i, a: (i + 1, a.write(i, x + tf.cast(named(i), tf.float64)))  # noqa: E731
+    _, rows = tf.while_loop(lambda i, a: i < n, turn, [0, tf.TensorArray(tf.float64, 3)])
+    rows = rows.stack()
+    return [run(rows, {x: [1.0, 2.0, 3.0], n: count}) for count in (0, 1, 3)]
+
+
 if __name__ == "__main__":
     main()

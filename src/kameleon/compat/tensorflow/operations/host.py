@@ -14,7 +14,7 @@ from ..eager.tensors import result
 from ..failures import failure, invalid, is_failure
 from ..graph import DEVICE, Operation, shape_text
 from ..resources.base import Resource
-from ..shapes.rules import may_be_same
+from ..shapes.rules import may_be_same, merged
 from .keeping import on_handles
 from .table import host
 from .values import Kind, texts
@@ -246,6 +246,8 @@ on_handles({
 
 @host("TensorArrayGatherV3")
 def _gather(array: TensorArray, at: list[int], flow: Any, *, element_shape: Any) -> Array:
+    if element_shape is not None and may_be_same(array.element, element_shape):
+        array.element = merged(array.element, element_shape)  # where nobody wrote, zeros are read
     found = [array.array(array.read(place)) for place in at]
     return np.stack(found) if found else array.nothing(element_shape)
 
