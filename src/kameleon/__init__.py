@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from .distributed.distribution import distribute as distribute
     from .graph.ir.node import Tensor as Tensor
     from .graph.ir.node import Variable as Variable
-    from .runtime.function import Function
+    from .runtime.saving import SavedFunction
     from .testing.comparison import compare as compare
 
 __version__ = "1.0.0rc1"
@@ -131,7 +131,7 @@ def set_engine(name: str) -> None:
         raise
 
 
-def load(path: str | os.PathLike[str]) -> Function:
+def load(path: str | os.PathLike[str]) -> SavedFunction:
     """The function that `K.function(…).save(path)` wrote, with variables of its own.
 
     Args:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
@@ -233,11 +232,6 @@ class Function:
         graph = self.graph(*self.variant_of(given, engine))
         state = self.state.values(engine)
         return profile(graph, [*given, *self.constants.values(), *state], engine)
-
-    def save(self, path: Any) -> None:
-        """Write the function with its variables to a file; see `saving.save`."""
-        # By its name, since it knows this class.
-        importlib.import_module(".saving", __package__).save(self, path)
 
     def settle(self, chooser: Chooser, engine: Engine | None) -> None:
         """Let calls that a chooser would make run on the engine that it has settled on; or, if it's

@@ -109,7 +109,15 @@ def _open_graph(function: Function) -> Graph:
 # Reading -------------------------------------------------------------------------------------
 
 
-def load(path: str | os.PathLike[str]) -> Function:
+class SavedFunction(Function):
+    """A function that was read, and can be written again."""
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the function with its variables to a file; see `save`."""
+        save(self, path)
+
+
+def load(path: str | os.PathLike[str]) -> SavedFunction:
     """The function that `save` wrote, with new variables. Loading runs no code from the file.
 
     Raises:
@@ -136,18 +144,19 @@ def _pickled(function: Function) -> tuple[Any, ...]:
     return unpickled, (to_bytes(function), engine and engine.name, *options.values())
 
 
-copyreg.pickle(Function, _pickled)  # here, as `runtime.function` doesn't import this module
+for _kind in (Function, SavedFunction):
+    copyreg.pickle(_kind, _pickled)  # here, as `runtime.function` doesn't import this module
 
 
 def unpickled(
     data: bytes, engine: str | None, name: str, as_numpy: bool, check: str | None = None
-) -> Function:
+) -> SavedFunction:
     """The function that was pickled as these bytes."""
     runs_on = engines.load(engine) if engine else None
     return from_bytes(data, engine=runs_on, name=name, as_numpy=as_numpy, check=check)
 
 
-def from_bytes(data: bytes, **options: Any) -> Function:
+def from_bytes(data: bytes, **options: Any) -> SavedFunction:
     """The function that `to_bytes` wrote; see `Function` for the options."""
     arrays, texts = unpacked(data)
     if TEXT not in texts:
@@ -159,7 +168,7 @@ def from_bytes(data: bytes, **options: Any) -> Function:
             UncheckedFileWarning,
         )
     parts = at_place("description", _restored, texts[TEXT], arrays)
-    return at_place("description", lambda: Function(**parts, **options))
+    return at_place("description", lambda: SavedFunction(**parts, **options))
 
 
 def _restored(text: str, arrays: Mapping[str, np.ndarray]) -> dict[str, Any]:

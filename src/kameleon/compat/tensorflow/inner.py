@@ -315,13 +315,13 @@ class Turn(Inner):
         turns, rows = kept.turns, kept.rows
         if isinstance(turns, Turns) and self._is_own(turns.numbers):
             raise NotCompiledError("a loop of as many turns as the turn around it says")
-        if kept.within is None and isinstance(rows, Tensor):
-            return Pushed(rows, True, lambda row: Kept(turns, row))
-        if kept.within is None and isinstance(rows, Same) and isinstance(rows.value, Tensor):
-            return Pushed(rows.value, True, lambda row: Kept(turns, Same(row)))
         value = rows.value if isinstance(rows, Same) else None
         if kept.within is not None or isinstance(value, ArrayHandle | PastArray):
             raise NotCompiledError("what a loop in a loop in a loop puts on a stack")
+        if isinstance(rows, Tensor):
+            return Pushed(rows, True, lambda row: Kept(turns, row))
+        if isinstance(value, Tensor):
+            return Pushed(value, True, lambda row: Kept(turns, Same(row)))
         return Pushed(kept, True)
 
     def push_one(self, handle: StackHandle, value: Any) -> None:

@@ -23,7 +23,7 @@ from ..graph import Operation, Value, made_of
 from ..lowering import ArrayHandle, ListHandle, Lowering, NotCompiledError, StackHandle
 from ..operations import table
 from ..operations.lists import TensorList
-from ..operations.values import Known, UnknownSizeError, is_of_sizes, is_text, origins
+from ..operations.values import MANY, Known, UnknownSizeError, is_of_sizes, is_text, origins
 from ..resources.base import Resource
 from ..tensors import sizes_of
 from ..variables import HOLDS, Reference, Store
@@ -34,7 +34,6 @@ from .plan import Unit
 from .sizes import Key, Numbers, Pattern, is_open
 
 Place = tuple[int, int | None]  # of an input, and of a number in it (~: of an axis)
-SHORT = 32  # at most as many numbers are said to be sizes
 
 
 @dataclass(frozen=True)
@@ -315,7 +314,7 @@ class Region:
 def _is_short(value: Tensor) -> bool:
     """Whether a tensor holds as few integers as sizes are."""
     is_counted = value.dtype.is_integer and None not in value.shape
-    return is_counted and math.prod(sizes_of(value)) <= SHORT
+    return is_counted and math.prod(sizes_of(value)) < MANY
 
 
 def _many(value: Any, at: int) -> np.ndarray:
