@@ -44,7 +44,7 @@ OF_HOST = frozenset(
 # Operations on what is kept, in a region or on the host, all of one kept thing on the same side.
 KEPT: set[str] = set()
 ASSERTIONS = frozenset({"Assert", "CheckNumerics"})
-_KNOWN = frozenset({"Const", "Identity"})
+KNOWN = frozenset({"Const", "Identity"})
 MAKERS = frozenset(
     "TensorArrayV3 StackV2 Stack EmptyTensorList TensorListReserve TensorListFromTensor".split()
 )
@@ -143,7 +143,7 @@ def is_compiled(operation: Operation) -> bool:
 
 def is_folded(operation: Operation) -> bool:
     """Whether an operation gives known values for known ones."""
-    return operation.type in FOLDS or operation.type in _KNOWN
+    return operation.type in FOLDS or operation.type in KNOWN
 
 
 def computed(operation: Operation) -> Callable[..., Any] | None:

@@ -48,10 +48,6 @@ class NeedsValueError(Exception):
         self.value, self.operation = value, operation
 
 
-class Known(np.ndarray):
-    """A value that follows from shapes and constants: the same in each run with these shapes."""
-
-
 def is_text(value: Any) -> bool:
     """Whether a value holds strings, or objects, which K doesn't compute with."""
     if isinstance(value, bytes | str):

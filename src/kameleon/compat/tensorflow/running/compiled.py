@@ -23,7 +23,7 @@ from ..graph import Operation, Value, made_of
 from ..lowering import ArrayHandle, ListHandle, Lowering, NotCompiledError, StackHandle
 from ..operations import table
 from ..operations.lists import TensorList
-from ..operations.values import MANY, Known, UnknownSizeError, is_of_sizes, is_text, origins
+from ..operations.values import MANY, UnknownSizeError, is_of_sizes, is_text, origins
 from ..resources.base import Resource
 from ..tensors import sizes_of
 from ..variables import HOLDS, Reference, Store
@@ -31,7 +31,7 @@ from . import choices, loops  # noqa: F401
 from .bodies import ABSENT, AbsentError, Values, lower
 from .needed import Compound, operations_of, outputs_of
 from .plan import Unit
-from .sizes import Key, Numbers, Pattern, is_open
+from .sizes import Key, Known, Numbers, Pattern, is_open
 
 Place = tuple[int, int | None]  # of an input, and of a number in it (~: of an axis)
 

@@ -16,6 +16,7 @@ from ..dtypes import HANDLES
 from ..failures import failure
 from ..graph import PASSING, Operation, Value
 from ..operations import table
+from ..walks import in_order
 from .needed import (
     CONTROL,
     DIRECTING,
@@ -378,8 +379,12 @@ class Plan:
             for operation in operations_of(element)
         }
         taken: dict[Unit, set[Value]] = defaultdict(set)
+        constants = self._constants()
         for unit in self.units:
             seen: set[Value] = set()
+            if unit.kind == REGION:
+                unit.elements = self._with_constants(unit.elements, constants)
+                seen.update((each, 0) for each in constants.intersection(unit.elements))
             for element in unit.elements:
                 for value in needed.inputs(element):
                     self._take(unit, value, seen, taken)
@@ -390,9 +395,32 @@ class Plan:
             )
         for value in self.fetches:
             taken[self._of[value[0]]].add(value)
+        self.units = [x for x in self.units if x.edges or taken[x] or not constants >= x.within]
         for unit in self.units:
             unit.outputs = sorted(taken[unit], key=lambda value: (value[0].serial, value[1]))
             unit.controls = list({value: None for value, _, place in unit.edges if place is None})
+
+    def _constants(self) -> set[Operation | Compound]:
+        """Elements that are the same in each run, in all regions that take them."""
+        needed, found = self._needed, set[Operation | Compound]()
+        for element in needed.elements:
+            if isinstance(element, Compound) or element.type not in table.KNOWN:
+                continue
+            takes = {needed.of(source) for source, _ in needed.sources(element)}
+            if takes <= found and not needed.is_fed(element) and self._is_compiled(element):
+                found.add(element)
+        return found
+
+    def _with_constants(
+        self, elements: list[Operation | Compound], constants: set[Operation | Compound]
+    ) -> list[Operation | Compound]:
+        """The elements of a region behind the constants that they take."""
+        of, inputs = self._needed.of, self._needed.inputs
+        taken = dict.fromkeys(of(source) for each in elements for source, _ in inputs(each))
+        before = in_order(
+            filter(constants.__contains__, taken), lambda each: (of(x) for x, _ in inputs(each))
+        )
+        return list(dict.fromkeys([*before, *elements]))
 
     def _take(
         self, unit: Unit, value: Value, seen: set[Value], taken: dict[Unit, set[Value]]

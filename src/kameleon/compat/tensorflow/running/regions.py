@@ -36,6 +36,7 @@ from .plan import DIFFER, Hints, Unit
 from .sizes import (
     MOST,
     Key,
+    Known,
     Numbers,
     Sizes,
     is_open,
@@ -236,8 +237,10 @@ def _key(unit: Unit, place: int, value: Any) -> Any:
         return value
     if is_handed_on(unit, place, value):
         return Resource
+    if isinstance(value, Known):
+        return value.part
     if is_text(value):
-        return ("text", tuple(np.ravel(np.asarray(value, object))))
+        return known_part(np.asarray(value, object))
     array = np.asarray(value)
     if is_known(unit, place, value):
         return known_part(array)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -46,6 +47,15 @@ class Pattern:
     value: Any
 
 
+class Known(np.ndarray):
+    """A value that follows from shapes and constants: the same in each run with these shapes."""
+
+    @cached_property
+    def part(self) -> Part:
+        """The part of a key for it."""
+        return known_part(np.asarray(self))
+
+
 def known_part(array: np.ndarray) -> Part:
     """The part of a key for a known value.
 
@@ -56,6 +66,8 @@ def known_part(array: np.ndarray) -> Part:
     >>> known_part(np.ones((20, 1)))
     ((20, 1), Pattern(dtype=dtype('float64'), value=1.0))
     """
+    if array.dtype.kind in "OSU":
+        return "text", tuple(array.ravel().tolist())
     is_whole, is_vector = array.dtype.kind == "i", array.ndim == 1 and array.size > 1
     if is_whole and is_vector and array[0] == 0 and (np.diff(array) == 1).all():
         return array.shape, Pattern(array.dtype, None)
