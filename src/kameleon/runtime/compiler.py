@@ -24,7 +24,11 @@ CACHE_SIZE = 1024
 
 def compiled(graph: Graph, engine: Engine) -> Executable:
     """The graph's code; graphs of equal structure share it."""
-    key = (engine, uncollected(len(graph.nodes), lambda: engine.key_of(graph)))
+    return uncollected(len(graph.nodes), lambda: _shared(graph, engine))
+
+
+def _shared(graph: Graph, engine: Engine) -> Executable:
+    key = (engine, engine.key_of(graph))
     cache = workspace.compiled
     found = cache.get(key)
     if found is None:

@@ -12,7 +12,7 @@ from typing import Any
 from ..engines._base import Engine
 from ..errors import DTypeError, ShapeError
 from ..graph.ir.node import Node, Variable, dependents
-from ..graph.ir.program import Program, all_nodes, bodies
+from ..graph.ir.program import Program, bodies
 
 
 def check(variable: Variable, value: Node, what: str) -> None:
@@ -46,7 +46,7 @@ class SizeGuard:
     """
 
     def __init__(self, program: Program):
-        order = program.nodes
+        order = program.nodes if program.updates else []
         loose = dependents(order, [n for n in order if _is_loose(n)])
         doubtful = [(i, v) for i, (v, x) in enumerate(program.updates) if x in loose]
         self.variables = [v for _, v in doubtful]
@@ -85,5 +85,6 @@ class SizeGuard:
 
 def _is_loose(node: Node) -> bool:
     """Whether a size of the node, or of a node in its bodies, is unknown."""
-    inner = (n for body in bodies(node) for n in all_nodes(body))
-    return not all(x.type.is_static for n in (node, *inner) for x in n.results)
+    if any(None in x.type.shape for x in node.results):
+        return True
+    return any(_is_loose(inner) for body in bodies(node) for inner in body.nodes)

@@ -45,7 +45,8 @@ def _same_type(
                 if other.type.dtype != dtype:
                     raise DTypeError(f"{name}: dtypes {dtype} and {other.dtype} differ; K.cast one")
                 shape = join_shapes(shape, other.type.shape, name)
-        return TensorType(shape, result or dtype)
+        is_first = shape is first.shape and result is None
+        return first if is_first else TensorType(shape, result or dtype)
 
     return infer
 

@@ -400,9 +400,9 @@ class Plan:
             unit.outputs = sorted(taken[unit], key=lambda value: (value[0].serial, value[1]))
             unit.controls = list({value: None for value, _, place in unit.edges if place is None})
 
-    def _constants(self) -> set[Operation | Compound]:
+    def _constants(self) -> set[Operation]:
         """Elements that are the same in each run, in all regions that take them."""
-        needed, found = self._needed, set[Operation | Compound]()
+        needed, found = self._needed, set[Operation]()
         for element in needed.elements:
             if isinstance(element, Compound) or element.type not in table.KNOWN:
                 continue
@@ -412,7 +412,7 @@ class Plan:
         return found
 
     def _with_constants(
-        self, elements: list[Operation | Compound], constants: set[Operation | Compound]
+        self, elements: list[Operation | Compound], constants: set[Operation]
     ) -> list[Operation | Compound]:
         """The elements of a region behind the constants that they take."""
         of, inputs = self._needed.of, self._needed.inputs
