@@ -1,13 +1,19 @@
-"""CRC-32C, of long data many bytes at a time."""
+"""CRC-32C, of long data many bytes at a time.
+
+A checksum is linear: it's the sum of what each byte makes of it, wherever the byte is.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache
 
 import numpy as np
 
-_POLYNOMIAL, _LANES = 0x82F63B78, 4096
+_POLYNOMIAL = 0x82F63B78
 _MASK, _ALL = 0xA282EAD8, 0xFFFFFFFF
+# So many bytes are summed at once; fewer than some are faster one by one; blocks at a time.
+_BLOCK, _FEW, _BLOCKS = 512, 64, 512
 
 
 def _table() -> np.ndarray:
@@ -19,7 +25,6 @@ def _table() -> np.ndarray:
 
 _TABLE = _table()
 _NUMBERS = _TABLE.tolist()
-_BITS = np.arange(32, dtype=np.uint32)
 
 
 def crc(data: bytes | memoryview, before: int = 0) -> int:
@@ -28,12 +33,18 @@ def crc(data: bytes | memoryview, before: int = 0) -> int:
     >>> hex(crc(b"123456789"))
     '0xe3069283'
     """
-    state, at = before ^ _ALL, 0
-    if len(data) >= 2 * _LANES:
-        state, at = _of_lanes(data, state)
-    for byte in bytes(data[at:]):
-        state = _NUMBERS[(state ^ byte) & 255] ^ state >> 8
-    return state ^ _ALL
+    state = before ^ _ALL
+    if len(data) < _FEW:
+        for byte in bytes(data):
+            state = _NUMBERS[(state ^ byte) & 255] ^ state >> 8
+        return state ^ _ALL
+    ahead, (first, second, third, fourth) = 0, _first_places()
+    for found in _sums(data, state):
+        ahead = found ^ (
+            first[ahead & 255] ^ second[ahead >> 8 & 255] ^ third[ahead >> 16 & 255]
+            ^ fourth[ahead >> 24]
+        )  # fmt: skip
+    return ahead ^ _ALL
 
 
 def masked(value: int) -> int:
@@ -41,50 +52,30 @@ def masked(value: int) -> int:
     return ((value >> 15 | value << 17) + _MASK) & _ALL
 
 
+def _sums(data: bytes | memoryview, state: int) -> Iterator[int]:
+    """What the bytes of each block make of the checksum; zeros before all of them make nothing."""
+    table, offsets = _places().ravel(), np.arange(_BLOCK) * 256
+    padded = np.zeros(-(-len(data) // _BLOCK) * _BLOCK, np.uint8)
+    padded[-len(data) :] = np.frombuffer(data, np.uint8)
+    padded[-len(data) :][:4] ^= np.frombuffer(state.to_bytes(4, "little"), np.uint8)
+    rows = padded.reshape(-1, _BLOCK)
+    for at in range(0, len(rows), _BLOCKS):
+        found = table.take(rows[at : at + _BLOCKS] + offsets)
+        yield from np.bitwise_xor.reduce(found, axis=1).tolist()
+
+
 @cache
-def _pairs() -> np.ndarray:
-    """The table of two bytes."""
-    both = np.arange(65536, dtype=np.uint32)
-    once = _TABLE[both & 255] ^ both >> np.uint32(8)
-    found: np.ndarray = _TABLE[once & 255] ^ once >> np.uint32(8)
+def _places() -> np.ndarray:
+    """By place in a block, what each byte makes of the checksum at the block's end."""
+    found = np.empty((_BLOCK, 256), np.uint32)
+    found[-1] = _TABLE
+    for place in range(_BLOCK - 1, 0, -1):
+        found[place - 1] = _TABLE[found[place] & 255] ^ found[place] >> np.uint32(8)
     return found
 
 
-def _of_lanes(data: bytes | memoryview, state: int) -> tuple[int, int]:
-    """The state behind as much of the data as fits into lanes, and how much that is."""
-    length, table = len(data) // _LANES // 2, _pairs()
-    size = length * _LANES * 2
-    rows = np.frombuffer(data, "<u2", size // 2).reshape(_LANES, length)
-    states, found = np.zeros(_LANES, np.uint32), np.empty(_LANES, np.uint32)
-    places = np.empty(_LANES, np.intp)
-    states[0] = state
-    for column in np.ascontiguousarray(rows.T):
-        np.bitwise_xor(states, column, out=places, casting="unsafe")
-        np.bitwise_and(places, 65535, out=places)
-        np.take(table, places, out=found, mode="clip")
-        np.right_shift(states, 16, out=states)
-        np.bitwise_xor(states, found, out=states)
-    step = _power(2 * length)
-    while len(states) > 1:
-        states = _applied(step, states[::2]) ^ states[1::2]
-        step = _applied(step, step)
-    return int(states[0]), size
-
-
-def _applied(step: np.ndarray, states: np.ndarray) -> np.ndarray:
-    """States after a step: bit by bit, the sum of what the step makes of each."""
-    bits = (states[:, None] >> _BITS & 1).astype(bool)
-    found: np.ndarray = np.bitwise_xor.reduce(np.where(bits, step, np.uint32(0)), axis=1)
-    return found
-
-
-def _power(length: int) -> np.ndarray:
-    """What so many bytes of 0 make of each bit of a state."""
-    found = np.uint32(1) << _BITS
-    step = _TABLE[found & 255] ^ found >> np.uint32(8)
-    while length:
-        if length & 1:
-            found = _applied(step, found)
-        step = _applied(step, step)
-        length >>= 1
+@cache
+def _first_places() -> list[list[int]]:
+    """The first four rows: what a checksum becomes over a block of zeros."""
+    found: list[list[int]] = _places()[:4].tolist()
     return found

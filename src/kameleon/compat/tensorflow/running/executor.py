@@ -25,6 +25,7 @@ from .bodies import ABSENT
 from .compiled import AssertedError
 from .needed import CONTROL, ENTERS, EXITS, MERGES, SWITCHES, TURNS
 from .plan import FED, REGION, Plan, Unit
+from .sizes import plain
 from .spans import Span, Trace
 
 
@@ -141,7 +142,7 @@ class Run:
             if value not in self._results and (text := self._plan.mixed()):
                 raise invalid(text)
             raise invalid(f"Retval[0] does not have value: {operation.name}:{index}")
-        return found
+        return plain(found)
 
     def _read(self, value: Any) -> Any:
         return self._store.variables.value(value) if isinstance(value, Reference) else value
@@ -202,7 +203,7 @@ class Run:
             return {(operation, way): values[0], (operation, not way): DEAD}
         if kind == "ControlTrigger":
             return {}
-        found = table.run_on_host(self._store, operation, values)
+        found = table.run_on_host(self._store, operation, [plain(each) for each in values])
         if isinstance(found, Steps):
             return found
         return {(operation, at): value for at, value in enumerate(found)}

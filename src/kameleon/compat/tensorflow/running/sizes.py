@@ -56,6 +56,11 @@ class Known(np.ndarray):
         return known_part(np.asarray(self))
 
 
+def plain(value: Any) -> Any:
+    """A value as others have it: what they make of a known one needn't be known."""
+    return np.asarray(value) if type(value) is Known else value
+
+
 def known_part(array: np.ndarray) -> Part:
     """The part of a key for a known value.
 
