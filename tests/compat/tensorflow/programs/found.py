@@ -299,5 +299,14 @@ def rows_that_nobody_wrote():
     return [run(rows, {x: [1.0, 2.0, 3.0], n: count}) for count in (0, 1, 3)]
 
 
+@case
+def kinds_of_what_is_the_same_in_each_run():
+    shape = tf.shape(tf.zeros([2, 3]))
+    kind = lambda x: np.full(1, type(x) is np.ndarray)  # noqa: E731
+    inside = tf.py_func(kind, [shape * 2], tf.bool)
+    doubled = tf.map_fn(lambda i: tf.py_func(kind, [shape + i], tf.bool), shape, tf.bool)
+    return [type(each).__name__ for each in run([shape, shape + 1])], run([inside, doubled])
+
+
 if __name__ == "__main__":
     main()

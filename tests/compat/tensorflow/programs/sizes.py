@@ -501,6 +501,15 @@ def at_most_so_many():
 
 
 @case
+@sized
+def rows_of_constants():
+    """Elements of a dataset that is a constant, turned around one by one."""
+    rows = tf.data.Dataset.from_tensor_slices(wave(50, 4, 3)).repeat()
+    turned = rows.map(lambda row: tf.reverse(row, [0]) * 2)
+    return turned.make_one_shot_iterator().get_next(), lambda size: {}
+
+
+@case
 def tagged():
     """Tags of words, by a conditional random field."""
     tf.set_random_seed(3)

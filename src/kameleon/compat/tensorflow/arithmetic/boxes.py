@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from typing import Any
 
@@ -39,17 +38,22 @@ def matched(distances: Array, valid: int, most: int) -> list[Array]:
 
 # The best of overlapping boxes ------------------------------------------------------------------
 
-Shares = Callable[[int, list[int]], Array]  # how much of a box others overlap with
+Shares = Callable[[int, Any], Array]  # how much of a box others overlap with, by their numbers
+EVERY = slice(None)
 
 
 def shares_of(boxes: Array) -> Shares:
     """The intersections over unions of boxes (boxes, 4), of two opposite corners each."""
-    low, high = np.minimum(boxes[:, :2], boxes[:, 2:]), np.maximum(boxes[:, :2], boxes[:, 2:])
-    area = np.prod(high - low, axis=1)
+    low, high = np.minimum(boxes[:, :2], boxes[:, 2:]).T, np.maximum(boxes[:, :2], boxes[:, 2:]).T
+    height, width = high - low
+    area = height * width
 
-    def shares(one: int, others: list[int]) -> Array:
-        sides = np.minimum(high[one], high[others]) - np.maximum(low[one], low[others])
-        shared = np.prod(np.maximum(sides, 0), axis=1)
+    def shares(one: int, others: Any) -> Array:
+        height, width = (
+            np.maximum(np.minimum(end[one], end[others]) - np.maximum(begin[one], begin[others]), 0)
+            for begin, end in zip(low, high, strict=True)
+        )
+        shared = height * width
         is_flat = (area[one] <= 0) | (area[others] <= 0)
         union = np.where(is_flat, 1, area[one] + area[others] - shared)
         return np.asarray(np.where(is_flat, 0, shared / union))
@@ -57,17 +61,20 @@ def shares_of(boxes: Array) -> Shares:
     return shares
 
 
-@dataclass(order=True)
-class Waiting:
-    """A box that waits, or a pair: the least comes first.
+class Waiting(float):
+    """A box that waits, or a pair, as a number: the least comes first.
 
     Of equal ones comes first what comes first of heaps, of Python's as of C++'s, which TensorFlow
     has.
     """
 
-    loss: Any
-    box: Any = field(compare=False)
-    seen: int = field(compare=False, default=0)  # how many better ones it was held against
+    def __new__(cls, loss: Any, box: Any, seen: int = 0) -> Waiting:
+        made = super().__new__(cls, loss)
+        made.box, made.seen = box, seen  # how many better ones it was held against
+        return made
+
+    box: Any
+    seen: int
 
 
 def best(
@@ -78,7 +85,7 @@ def best(
     A chosen box waits again, as in TensorFlow: it overlaps with itself, unless it's flat.
 
     Args:
-        shares: how much boxes overlap.
+        shares: how much boxes overlap with one; where `sigma` is positive, one with boxes.
         scores: of the boxes.
         most: how many are chosen.
         threshold: boxes that overlap as much with a better one are out.
@@ -94,19 +101,22 @@ def best(
             heappush(waiting, Waiting(-score, box))
     found: list[int] = []
     gained: list[Any] = []
+    is_out = np.zeros(len(scores), bool)
     while waiting and len(found) < most:
         first = heappop(waiting)
-        score, box = -first.loss, first.box
-        parts, left = shares(box, found[first.seen :]), score
+        score, box = kind(-first), first.box
+        left, count = score, len(found)
         if sigma > 0:
+            parts = shares(box, found[first.seen :])
             weights = np.where(parts < threshold, np.exp(-0.5 / sigma * parts * parts), 0)
             left = score * kind(np.prod(weights))
-        elif np.any(parts >= threshold):
+        elif is_out[box]:
             continue
-        count = len(found)
         if left == score:
             found.append(box)
             gained.append(score)
+            if sigma <= 0:
+                is_out |= shares(box, EVERY) >= threshold
         if left > least:
             heappush(waiting, Waiting(-left, box, count))
     return found, gained
@@ -117,11 +127,13 @@ def best_of_one(
 ) -> list[int]:
     """Numbers of boxes, best first, that overlap with no better one by more than a share."""
     shares, found = shares_of(boxes), list[int]()
-    for i in np.argsort(-scores, kind="stable"):
-        if scores[i] <= least or len(found) == most:
+    is_out = ~(scores > least)
+    for i in np.argsort(-scores, kind="stable").tolist():
+        if len(found) == most:
             break
-        if not np.any(shares(i, found) > threshold):
-            found.append(int(i))
+        if not is_out[i]:
+            found.append(i)
+            is_out |= shares(i, EVERY) > threshold
     return found
 
 

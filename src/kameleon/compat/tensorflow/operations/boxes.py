@@ -29,7 +29,7 @@ def _best(operation: Operation, boxes: Array, scores: Array, most: int, *limits:
     if most < 0 or not 0 <= float(threshold) <= 1 or sigma < 0:
         raise invalid(f"{most} boxes, overlaps {threshold}, sigma {sigma}")
     is_table = operation.type.endswith("Overlaps")
-    shares = (lambda one, others: boxes[one, others]) if is_table else B.shares_of(boxes)
+    shares = (lambda one, others: boxes[others, one]) if is_table else B.shares_of(boxes)
     found, gained = B.best(shares, scores, most, float(threshold), float(least), sigma)
     size = most if operation.attribute("pad_to_max_output_size") else len(found)
     places, marks = np.zeros(size, np.int32), np.zeros(size, scores.dtype)

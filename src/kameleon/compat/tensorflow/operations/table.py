@@ -160,6 +160,8 @@ def computed(operation: Operation) -> Callable[..., Any] | None:
 def _evaluating(operation: Operation, *values: Any) -> Any:
     """What a pure function gives, as arrays."""
     found = PURE[operation.type](operation, *values)
+    if not any(map(K.is_tensor, listed(found))):
+        return found
     with K.using_engine("numpy"):
         arrays = [K.eval(each) if K.is_tensor(each) else each for each in listed(found)]
     return arrays if isinstance(found, list) else arrays[0]

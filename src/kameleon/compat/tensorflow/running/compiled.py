@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from kameleon import backend as K
-from kameleon.graph.ir.leaves import INPUT
-from kameleon.graph.ir.node import Tensor
+from kameleon.graph.ir.leaves import INPUT, SOURCE, VARIABLE
+from kameleon.graph.ir.node import Tensor, walk
 from kameleon.graph.primitives import elementwise as E
 from kameleon.graph.primitives import movement as M
 from kameleon.graph.primitives.control import check
@@ -33,6 +33,7 @@ from .needed import Compound, operations_of, outputs_of
 from .plan import Unit
 from .sizes import Key, Known, Numbers, Pattern, is_open
 
+SLIGHT = 4096  # so few elements other engines don't compute sooner than they begin
 Place = tuple[int, int | None]  # of an input, and of a number in it (~: of an axis)
 
 
@@ -112,9 +113,7 @@ def is_handed_on(unit: Unit, place: int, value: Any) -> bool:
 
 def is_known(unit: Unit, place: int, value: Any) -> bool:
     """Whether what an input is decides what the region is compiled to."""
-    if isinstance(value, Known) or unit.inputs[place] in unit.hints.numbers:
-        return True
-    return unit.needs_values and unit.inputs[place] in unit.hints.known
+    return isinstance(value, Known) or unit.is_known[place]
 
 
 @dataclass(frozen=True)
@@ -302,7 +301,10 @@ class Region:
         if holds is not None:
             outputs.append(holds)
         self._demand_several(several, outputs, updates)
-        function = K.function(self._holes, outputs, updates) if outputs or updates else None
+        engine = "numpy" if self._unit.repeats and _is_slight(outputs, updates) else None
+        function = None
+        if outputs or updates:
+            function = K.function(self._holes, outputs, updates, engine=engine)
         used = (*self._lowering.read, *assigned)
         cells = {x: cell for x in used if (cell := variables.find(x)) is not None}
         return Compiled(
@@ -315,6 +317,18 @@ def _is_short(value: Tensor) -> bool:
     """Whether a tensor holds as few integers as sizes are."""
     is_counted = value.dtype.is_integer and None not in value.shape
     return is_counted and math.prod(sizes_of(value)) < MANY
+
+
+def _is_slight(outputs: list[Tensor], updates: list[Any]) -> bool:
+    """Whether other engines take longer to begin than the embedded one takes for all of it."""
+    if updates:
+        return False
+    for node in walk(outputs):
+        if node.primitive in (VARIABLE, SOURCE) or node.primitive.bodies:
+            return False
+        if any(math.prod(size or 1 for size in x.shape) > SLIGHT for x in node.results):
+            return False
+    return True
 
 
 def _many(value: Any, at: int) -> np.ndarray:

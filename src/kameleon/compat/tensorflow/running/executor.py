@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -57,7 +57,7 @@ class Frame:
 
     def __init__(self, parent: Frame | None, turn: int) -> None:
         self.parent, self.turn = parent, turn  # of the parent, in which it was entered
-        self.children: dict[tuple[str, int], Frame] = {}
+        self.children: dict[tuple[bytes, int], Frame] = {}
         self.constants: list[tuple[Unit, Any]] = []  # what each turn gets anew
         self.last = 0
         self.decided = -1  # the last turn of which it's known whether another one follows
@@ -102,7 +102,6 @@ class Run:
         self._trace = trace
         self._suspended: list[Suspended] = []
         self._results: dict[Value, Any] = {}
-        self._fetched = set(plan.fetches)
         self._ready: deque[tuple[Unit, Frame, int, list[Any], bool]] = deque()
 
     def results(self) -> list[Any]:
@@ -151,27 +150,18 @@ class Run:
 
     def _step(self, unit: Unit, frame: Frame, turn: int, values: list[Any], dead: bool) -> None:
         kind = unit.kind
-        if kind in ENTERS:
-            self._enter(unit, frame, turn, DEAD if dead else values[0])
-        elif kind in EXITS:
-            self._exit(unit, frame, turn, DEAD if dead else values[0])
-        elif kind in TURNS:
-            if not dead:
-                self._turn(unit, frame, turn + 1, values[0])
-        elif kind == "LoopCond":
-            value = DEAD if dead else values[0]
-            self._send(unit, frame, turn, self._single(unit, value))
-            # What's no scalar the switches refuse.
-            self._decide(frame, turn, not dead and bool(np.any(self._read(value))))
-        elif dead and kind not in MERGES:
-            self._send(unit, frame, turn, dict.fromkeys((*unit.outputs, *unit.controls), DEAD))
+        if (action := _DIRECTED.get(kind)) is not None:
+            action(self, unit, frame, turn, DEAD if dead else values[0])
+        elif dead and not unit.joins:
+            self._hand(unit, frame, turn, DEAD)
         else:
             found = self._watched(unit, values, dead)
             if isinstance(found, Steps):
                 self._go_on(Suspended(unit, frame, turn, found))
                 return
-            found.update(dict.fromkeys(unit.controls, None))
-            if kind in MERGES and dead:
+            if unit.controls:
+                found.update(dict.fromkeys(unit.controls, None))
+            if dead:
                 found = dict.fromkeys(found, DEAD)
             self._send(unit, frame, turn, found)
 
@@ -261,75 +251,86 @@ class Run:
 
     def _enter(self, unit: Unit, frame: Frame, turn: int, value: Any) -> None:
         operation = unit.operation
-        name = operation.attribute("frame_name").decode()
-        child = frame.children.get((name, turn))
+        key = operation.attribute("frame_name"), turn
+        child = frame.children.get(key)
         if child is None:
-            child = frame.children[name, turn] = Frame(frame, turn)
-        turns = [0]
+            child = frame.children[key] = Frame(frame, turn)
+        turns = range(1)
         if operation.attribute("is_constant"):
             child.constants.append((unit, value))
-            turns = list(range(child.last + 1))
+            turns = range(child.last + 1)
         for each in turns:
-            self._send(unit, child, each, self._single(unit, value))
+            self._hand(unit, child, each, value)
 
     def _turn(self, unit: Unit, frame: Frame, turn: int, value: Any) -> None:
-        if turn > frame.last:
-            frame.last = turn
+        """Begin the next turn with a value; a loop ends where it's dead."""
+        if value is DEAD:
+            return
+        following = turn + 1
+        if following > frame.last:
+            frame.last = following
             for constant, kept in frame.constants:
-                self._send(constant, frame, turn, self._single(constant, kept))
-        self._send(unit, frame, turn, self._single(unit, value))
+                self._hand(constant, frame, following, kept)
+        self._hand(unit, frame, following, value)
 
     def _exit(self, unit: Unit, frame: Frame, turn: int, value: Any) -> None:
         """Leave a loop; what's dead where the loop goes on sends nothing."""
         assert frame.parent is not None
         if value is not DEAD or turn == frame.ended:
-            self._send(unit, frame.parent, frame.turn, self._single(unit, value))
+            self._hand(unit, frame.parent, frame.turn, value)
         elif turn > frame.decided:
             frame.leaving.append(unit)  # it isn't known yet
 
-    def _decide(self, frame: Frame, turn: int, goes_on: bool) -> None:
+    def _decide(self, unit: Unit, frame: Frame, turn: int, value: Any) -> None:
         """It's known whether another turn follows, or whether the loop isn't run at all."""
+        self._hand(unit, frame, turn, value)
         leaving, frame.leaving = frame.leaving, []
         frame.decided = turn
-        if not goes_on:
+        # What's no scalar the switches refuse.
+        if value is DEAD or not np.any(self._read(value)):
             frame.ended = turn
-            for unit in leaving:
-                self._exit(unit, frame, turn, DEAD)
-
-    @staticmethod
-    def _single(unit: Unit, value: Any) -> dict[Value, Any]:
-        operation = unit.operation
-        return {(operation, 0): value, (operation, CONTROL): DEAD if value is DEAD else None}
+            for each in leaving:
+                self._exit(each, frame, turn, DEAD)
 
     # Sending ------------------------------------------------------------------------------------
 
     def _send(self, unit: Unit, frame: Frame, turn: int, found: dict[Value, Any]) -> None:
-        for value in unit.outputs:
-            if value in self._fetched and value in found:
+        """Send to all that wait for them what a unit found, or DEAD."""
+        for value in unit.fetched:
+            if value in found:
                 self._keep(value, found[value])
         for value, target, place in unit.edges:
             self._receive(target, frame, turn, place, found[value])
+
+    def _hand(self, unit: Unit, frame: Frame, turn: int, value: Any) -> None:
+        """Send the only value of a unit, or DEAD for all of them."""
+        for each in unit.fetched:
+            self._keep(each, value)
+        for _, target, place in unit.edges:
+            self._receive(target, frame, turn, place, value)
 
     def _keep(self, value: Value, result: Any) -> None:
         if result is not DEAD or value not in self._results:
             self._results[value] = result
 
     def _receive(self, unit: Unit, frame: Frame, turn: int, place: int | None, value: Any) -> None:
-        waiting = frame.inputs(unit, turn)
         if value is ABSENT and unit.kind != REGION:
             value = DEAD  # a region can do without, where it chooses
-        if unit.kind in MERGES:
+        if unit.joins:
             self._receive_merge(unit, frame, turn, place, value)
             return
+        dead = value is DEAD and unit.kind != "ControlTrigger"
+        if unit.pending == 1:
+            self._ready.append((unit, frame, turn, [] if place is None else [value], dead))
+            return
+        waiting = frame.inputs(unit, turn)
         waiting.pending -= 1
-        if value is DEAD:
-            waiting.dead = True
-        elif place is not None:
+        waiting.dead |= dead
+        if place is not None:
             waiting.values[place] = value
         if waiting.pending == 0:
             del frame.waiting[turn][unit]  # nothing more comes: a loop of many turns keeps little
-            dead = waiting.dead and unit.kind != "ControlTrigger"
-            self._ready.append((unit, frame, turn, waiting.values, dead))
+            self._ready.append((unit, frame, turn, waiting.values, waiting.dead))
 
     def _receive_merge(
         self, unit: Unit, frame: Frame, turn: int, place: int | None, value: Any
@@ -348,3 +349,12 @@ class Run:
         if lives or waiting.dead_inputs >= last_hope:
             waiting.sent = True
             self._ready.append((unit, frame, turn, waiting.values, not lives))
+
+
+# What directs a single value, by type.
+_DIRECTED: dict[str, Callable[[Run, Unit, Frame, int, Any], None]] = {
+    **dict.fromkeys(ENTERS, Run._enter),
+    **dict.fromkeys(EXITS, Run._exit),
+    **dict.fromkeys(TURNS, Run._turn),
+    "LoopCond": Run._decide,
+}

@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 from ..dtypes import HANDLES
@@ -84,10 +85,13 @@ class Unit:
         elements: in an order that fits; one, but for a region.
         kind: `region`, `fed`, or the type of the operation.
         hints: of the plan.
+        repeats: it may run many times in a run, as a turn of a loop does.
         inputs: the values that come from other units; each once for a region.
         outputs: the values that others take, or that are fetched.
         edges: where outputs go: the value, the unit, the number of its input (None: control).
         pending: how many edges lead here.
+        fetched: those of the outputs that are.
+        joins: a Merge: it runs when one of its inputs is there.
         closes_loop: a Merge that takes the values of the next turn, too.
         cache: what the region was compiled to.
         sizes: by kind of its key, the sizes that differ from run to run.
@@ -100,10 +104,13 @@ class Unit:
     elements: list[Operation | Compound]
     kind: str
     hints: Hints
+    repeats: bool = False
     inputs: list[Value] = field(default_factory=list)
     outputs: list[Value] = field(default_factory=list)
     edges: list[tuple[Value, Unit, int | None]] = field(default_factory=list)
     pending: int = 0
+    fetched: list[Value] = field(default_factory=list)
+    joins: bool = False
     closes_loop: bool = False
     cache: dict[Any, Any] = field(default_factory=dict)
     sizes: dict[Key, Sizes] = field(default_factory=dict)
@@ -123,6 +130,12 @@ class Unit:
         return not self.hints.needing.isdisjoint(self.within)
 
     @cached_property
+    def is_known(self) -> list[bool]:
+        """By input, whether what it is decides what the region is compiled to."""
+        known = self.hints.numbers | (self.hints.known if self.needs_values else frozenset())
+        return [value in known for value in self.inputs]
+
+    @cached_property
     def keeps(self) -> bool:
         """Whether an operation here works on what is kept."""
         return any(table.is_kept(each) for each in self.within)
@@ -135,7 +148,7 @@ class Unit:
     def in_parts(self, hints: Hints) -> Plan:
         """What does the same in smaller units, as the hints say."""
         targets = sorted(self.within, key=lambda operation: operation.serial)
-        return Plan(self.inputs, self.outputs, targets, hints, self.within)
+        return Plan(self.inputs, self.outputs, targets, hints, self.within, self.repeats)
 
     def begin_anew(self) -> None:
         """Where sizes differ, let what was divided for some sizes be compiled as a whole without
@@ -175,8 +188,9 @@ class Plan:
         targets: Sequence[Operation],
         hints: Hints = Hints(),
         within: set[Operation] | None = None,
+        repeats: bool = False,
     ) -> None:
-        self.fetches, self._hints = list(fetches), hints
+        self.fetches, self._hints, self._repeats = list(fetches), hints, repeats
         roots = [operation for operation, _ in fetches] + list(targets)
         feeds = list(feeds)
         self._least: dict[Operation, int] = {}
@@ -351,7 +365,8 @@ class Plan:
             before = mutexes.get(element, frozenset())
             key = (needed.frames[element], needed.guards[element], level, before)
             if key not in regions:
-                regions[key] = Unit([], REGION, self._hints)
+                repeats = self._repeats or bool(needed.frames[element])
+                regions[key] = Unit([], REGION, self._hints, repeats)
                 units.append(regions[key])
             regions[key].elements.append(element)
         return units
@@ -390,14 +405,17 @@ class Plan:
                     self._take(unit, value, seen, taken)
                 for before in needed.controls(element):
                     self._wait(unit, before, seen)
-            unit.closes_loop = unit.kind in MERGES and any(
-                source.type in TURNS for source, _ in unit.inputs
-            )
-        for value in self.fetches:
+            unit.joins = unit.kind in MERGES
+            unit.closes_loop = unit.joins and any(x.type in TURNS for x, _ in unit.inputs)
+        fetched = set(self.fetches)
+        for value in fetched:
             taken[self._of[value[0]]].add(value)
-        self.units = [x for x in self.units if x.edges or taken[x] or not constants >= x.within]
+        idle = {x for x in self.units if not x.edges and not taken[x] and constants >= x.within}
+        self.units = [unit for unit in self.units if unit not in idle]
         for unit in self.units:
+            unit.edges = [edge for edge in unit.edges if edge[1] not in idle]
             unit.outputs = sorted(taken[unit], key=lambda value: (value[0].serial, value[1]))
+            unit.fetched = [value for value in unit.outputs if value in fetched]
             unit.controls = list({value: None for value, _, place in unit.edges if place is None})
 
     def _constants(self) -> set[Operation]:
@@ -406,7 +424,7 @@ class Plan:
         for element in needed.elements:
             if isinstance(element, Compound) or element.type not in table.KNOWN:
                 continue
-            takes = {needed.of(source) for source, _ in needed.sources(element)}
+            takes = {needed.of(source) for source, _ in needed.inputs(element)}
             if takes <= found and not needed.is_fed(element) and self._is_compiled(element):
                 found.add(element)
         return found
@@ -414,12 +432,19 @@ class Plan:
     def _with_constants(
         self, elements: list[Operation | Compound], constants: set[Operation]
     ) -> list[Operation | Compound]:
-        """The elements of a region behind the constants that they take."""
-        of, inputs = self._needed.of, self._needed.inputs
-        taken = dict.fromkeys(of(source) for each in elements for source, _ in inputs(each))
-        before = in_order(
-            filter(constants.__contains__, taken), lambda each: (of(x) for x, _ in inputs(each))
-        )
+        """The elements of a region behind the constants that they take, which live where they do:
+        in the same loops, behind no other branches.
+        """
+        needed = self._needed
+        frame, guard = needed.frames[elements[0]], needed.guards[elements[0]]
+
+        def taken(element: Operation | Compound) -> Iterator[Operation | Compound]:
+            for source, _ in needed.inputs(element):
+                is_near = source in constants and needed.frames[source] == frame
+                if is_near and needed.guards[source] <= guard:
+                    yield source
+
+        before = in_order(chain.from_iterable(map(taken, elements)), taken)
         return list(dict.fromkeys([*before, *elements]))
 
     def _take(

@@ -19,7 +19,11 @@ class Prepared:
     """A plan for what is fetched and fed, in which functions are expanded."""
 
     def __init__(
-        self, feeds: Collection[Value], fetches: Sequence[Value], targets: Sequence[Operation]
+        self,
+        feeds: Collection[Value],
+        fetches: Sequence[Value],
+        targets: Sequence[Operation],
+        repeats: bool = False,
     ) -> None:
         fed = dict.fromkeys(feeds)
         needed = _needed(fed, fetches, targets)
@@ -30,7 +34,7 @@ class Prepared:
             self._fed = {value: made.value(value) for value in (*self._fed, *replaced)}
             fetches = [made.value(value) for value in fetches]
             targets = [*map(made.end, targets), *made.targets]
-        self._plan = Plan(self._fed.values(), fetches, targets)
+        self._plan = Plan(self._fed.values(), fetches, targets, repeats=repeats)
 
     def run(
         self,
@@ -79,6 +83,6 @@ def call_body(store: Store, body: Body, values: Sequence[Any]) -> list[Any]:
     """What a body gives."""
     arguments = [(argument, 0) for argument in body.arguments]
     if body.prepared is None:
-        body.prepared = Prepared(arguments, body.results, body.effects)
+        body.prepared = Prepared(arguments, body.results, body.effects, repeats=True)
     found: list[Any] = body.prepared.run(store, dict(zip(arguments, values, strict=True)))
     return found

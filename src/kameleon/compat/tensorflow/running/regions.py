@@ -233,6 +233,8 @@ def _demand_few(unit: Unit, key: Key) -> None:
 
 def _key(unit: Unit, place: int, value: Any) -> Any:
     """What of a value decides how its region is compiled."""
+    if type(value) is np.ndarray and not unit.is_known[place] and value.dtype.kind not in "OSU":
+        return value.shape, value.dtype  # the usual case
     if isinstance(value, Reference) or value is ABSENT:
         return value
     if is_handed_on(unit, place, value):
