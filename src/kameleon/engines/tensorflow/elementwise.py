@@ -192,11 +192,3 @@ WHERE: dict[str, Callable[[Node], bool]] = {
     "floor_div": _has_quotient,
     "mod": divides_safely,
 }
-
-# By primitive, the operations whose kernels decide in which dtypes it's computed.
-OPERATIONS: dict[str, tuple[str, ...]] = {
-    **{name: (op,) for name, op in (UNARY | FEATURES | BINARY).items()},
-    "add": ("AddV2", "Mul"),
-    "maximum": ("Maximum",),
-    "pow": ("Pow",),
-}

@@ -250,8 +250,6 @@ def scatter_add(e: Tracing, node: Node, g: Tensor, index: Tensor, *sizes: Tensor
 
 
 def nonzero(e: Tracing, node: Node, x: Tensor) -> Tensor:
-    half = x.dtype in (tf.float16, tf.bfloat16)  # there's no kernel
-    x = cast(x, tf.float32) if half else x
     if len(x.shape) <= MOST_MOVED:
         return raw.Where(condition=x)
     flat = raw.Squeeze(input=raw.Where(condition=reshaped(x, [product(shape_of(x))])), axis=[1])
@@ -264,9 +262,8 @@ def nonzero(e: Tracing, node: Node, x: Tensor) -> Tensor:
 
 def argsort(e: Tracing, node: Node, x: Tensor) -> Tensor:
     """TopK of inverted integers, which are in reversed order: equal ones stay in order."""
-    axis, keys = node.attrs["axis"], cast(x, tf.int32) if x.dtype == tf.bool else x
-    size = e.size(x, axis)
-    found = along_last(lambda x: raw.TopKV2(input=raw.Invert(x=x), k=size).indices, axis, keys)
+    axis, size = node.attrs["axis"], e.size(x, node.attrs["axis"])
+    found = along_last(lambda x: raw.TopKV2(input=raw.Invert(x=x), k=size).indices, axis, x)
     return cast(found, tf.int64)
 
 
@@ -289,13 +286,6 @@ RULES: dict[str, Rule] = {
     "scatter_add": scatter_add,
     "nonzero": nonzero,
     "argsort": argsort,
-}
-# By primitive, the operations whose kernels decide in which dtypes it's computed.
-OPERATIONS: dict[str, tuple[str, ...]] = {
-    "reduce_sum": ("Sum", "BiasAddGrad"),
-    **{name: (op,) for name, op in REDUCTIONS.items()},
-    **{name: (how[0],) for name, how in ALONG.items()},
-    "scatter_add": ("UnsortedSegmentSum",),
 }
 
 

@@ -123,9 +123,3 @@ WHERE: dict[str, Any] = {
     "contract": is_of_matrices,
     "sparse_dense_dot": is_single_or_double,
 }
-# By primitive, the operations whose kernels decide in which dtypes it's computed.
-OPERATIONS: dict[str, tuple[str, ...]] = {
-    "contract": ("MatMul", "BatchMatMulV2"),
-    "softmax": ("Softmax",),
-    "log_softmax": ("LogSoftmax",),
-}

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from ...graph.ir.node import Node
 from .._lowering import Rule
 from . import control, elementwise, movement, networks, windows
-from .carriers import Carriers
 
 RULES: dict[str, Rule] = {
     **elementwise.RULES,
@@ -16,8 +15,20 @@ RULES: dict[str, Rule] = {
     **networks.RULES,
     **windows.RULES,
 }
-# Dtypes that their operations have no kernels for are carried.
-CARRIERS = Carriers(elementwise.OPERATIONS | movement.OPERATIONS | networks.OPERATIONS)
+# Dtypes that a processor has no kernels for (the same in 2.18 and in 2.21), and what carries them.
+BOOLS = {"bool": "int32"}
+HALF = {"float16": "float32", "bfloat16": "float32"}
+UNSIGNED = {"uint8": "int32", "uint16": "int32", "uint32": "int64", "uint64": "int64"}
+CARRIERS: dict[str, dict[str, str]] = {
+    **dict.fromkeys(
+        "add mul lt le gt ge bit_and bit_or bit_xor reduce_sum reduce_prod reduce_max reduce_min"
+        " scatter_add argsort".split(),
+        BOOLS,
+    ),
+    **dict.fromkeys(("abs", "sign", "pow"), UNSIGNED),
+    **dict.fromkeys(("round", "nonzero"), HALF),
+    "contract": {**BOOLS, "int8": "int32", "int16": "int32", **UNSIGNED},
+}
 # Rules that don't hold for every node: where they do. Elsewhere passes rewrite the node.
 WHERE: dict[str, Callable[[Node], bool]] = {
     **elementwise.WHERE,
