@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,34 +16,25 @@ Step = Callable[..., Sequence[Any]]
 Made = Sequence[tuple[tuple[int, ...], str]] | None
 
 
-class Loops(ABC):
-    """Runs loops; its subclasses say how a library's arrays do what loops need."""
+class Loops(NamedTuple):
+    """Runs loops over arrays of a library, given what these do.
 
-    @abstractmethod
-    def rows(self, x: Any) -> Sequence[Any]:
-        """The slices of an array along axis 0."""
+    Attributes:
+        rows: the slices of an array along axis 0.
+        places: for each row of a stack a view that a step may write to, or None.
+        room: given a length and an array, an array for so many like it, with any content.
+        copied: a copy of an array.
+        nothing: an array without elements, given its shape, its dtype, and one of its device.
+        blank: a slice to try a step with, where an array has no slices: what the trial of another
+            loop gave, else zeros. A trial may have given a size, for which zeros wouldn't do.
+    """
 
-    @abstractmethod
-    def places(self, stack: Any) -> Sequence[Any]:
-        """For each row a view that a step may write to, or None."""
-
-    @abstractmethod
-    def room(self, length: int, y: Any) -> Any:
-        """An array for `length` values like `y`, with any content."""
-
-    @abstractmethod
-    def copied(self, x: Any) -> Any:
-        """A copy of an array."""
-
-    @abstractmethod
-    def nothing(self, shape: tuple[int, ...], dtype: str, like: Any) -> Any:
-        """An array of that shape, which is without elements, on the device of `like`."""
-
-    @abstractmethod
-    def blank(self, x: Any) -> Any:
-        """A slice to try a step with, where `x` has no slices: what the trial of another loop gave,
-        else zeros. A trial may have given a size, for which zeros wouldn't do.
-        """
+    rows: Callable[[Any], Sequence[Any]]
+    places: Callable[[Any], Sequence[Any]]
+    room: Callable[[int, Any], Any]
+    copied: Callable[[Any], Any]
+    nothing: Callable[[tuple[int, ...], str, Any], Any]
+    blank: Callable[[Any], Any]
 
     def scan(
         self,
@@ -153,35 +143,19 @@ def while_loop(
     return carry
 
 
-class _Loops(Loops):
-    """Loops over NumPy's arrays."""
-
-    def rows(self, x: Any) -> Sequence[Any]:
-        """See `Loops.rows`."""
-        return list(x)
-
-    def places(self, stack: Any) -> Sequence[Any]:
-        """See `Loops.places`: there are no views of numbers."""
-        return list(stack) if stack.ndim > 1 else [None] * len(stack)
-
-    def room(self, length: int, y: Any) -> Any:
-        """See `Loops.room`."""
-        return empty((length, *np.shape(y)), np.asarray(y).dtype)
-
-    def copied(self, x: Any) -> Any:
-        """See `Loops.copied`."""
-        return np.array(x)
-
-    def nothing(self, shape: tuple[int, ...], dtype: str, like: Any) -> Any:
-        """See `Loops.nothing`."""
-        return np.empty(shape, dtype)
-
-    def blank(self, x: Any) -> Any:
-        """See `Loops.blank`."""
-        tried = x.base
-        if isinstance(tried, np.ndarray) and (tried.shape, tried.dtype) == (x.shape[1:], x.dtype):
-            return tried
-        return np.full(x.shape[1:], x.dtype == bool, x.dtype)  # True: checks hold
+def _blank(x: Any) -> Any:
+    """See `Loops.blank`; true as a bool, so that checks hold."""
+    tried = x.base
+    if isinstance(tried, np.ndarray) and (tried.shape, tried.dtype) == (x.shape[1:], x.dtype):
+        return tried
+    return np.full(x.shape[1:], x.dtype == bool, x.dtype)
 
 
-scan = _Loops().scan
+scan = Loops(
+    rows=list,
+    places=lambda stack: list(stack) if stack.ndim > 1 else [None] * len(stack),  # numbers: no view
+    room=lambda length, y: empty((length, *np.shape(y)), np.asarray(y).dtype),
+    copied=np.array,
+    nothing=lambda shape, dtype, like: np.empty(shape, dtype),
+    blank=_blank,
+).scan

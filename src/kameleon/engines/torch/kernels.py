@@ -292,41 +292,25 @@ def sparse_softmax_crossentropy(x: Tensor, p: Tensor, labels: Tensor, axis: int)
 # Control -----------------------------------------------------------------------------------
 
 
-class _Loops(Loops):
-    """Loops over tensors."""
-
-    def rows(self, x: Tensor) -> Sequence[Tensor]:
-        """See `Loops.rows`."""
-        return torch.unbind(x)
-
-    def places(self, stack: Tensor) -> Sequence[Tensor]:
-        """See `Loops.places`."""
-        return torch.unbind(stack)
-
-    def room(self, length: int, y: Tensor) -> Tensor:
-        """See `Loops.room`."""
-        return _room((length, *y.shape), y)
-
-    def copied(self, x: Tensor) -> Tensor:
-        """See `Loops.copied`."""
-        return x.clone()
-
-    def nothing(self, shape: tuple[int, ...], dtype: str, like: Tensor) -> Tensor:
-        """See `Loops.nothing`."""
-        return like.new_empty(shape, dtype=TORCH[dtype])
-
-    def blank(self, x: Tensor) -> Tensor:
-        """See `Loops.blank`: what a trial gave is still in memory, if the memory of `x` has room
-        for exactly one slice.
-        """
-        shape, needed = x.shape[1:], x.shape[1:].numel()
-        whole = not x.storage_offset() and x.untyped_storage().nbytes() == needed * x.itemsize
-        if needed and whole:
-            return x.as_strided(shape, x.stride()[1:])
-        return x.new_full(shape, x.dtype == torch.bool)  # true: checks hold
+def _blank(x: Tensor) -> Tensor:
+    """See `Loops.blank`: what a trial gave is still in memory, if the memory of `x` has room for
+    exactly one slice. True as a bool, so that checks hold.
+    """
+    shape, needed = x.shape[1:], x.shape[1:].numel()
+    whole = not x.storage_offset() and x.untyped_storage().nbytes() == needed * x.itemsize
+    if needed and whole:
+        return x.as_strided(shape, x.stride()[1:])
+    return x.new_full(shape, x.dtype == torch.bool)
 
 
-scan = _Loops().scan
+scan = Loops(
+    rows=torch.unbind,
+    places=torch.unbind,
+    room=lambda length, y: _room((length, *y.shape), y),
+    copied=torch.clone,
+    nothing=lambda shape, dtype, like: like.new_empty(shape, dtype=TORCH[dtype]),
+    blank=_blank,
+).scan
 
 
 def upright(x: Tensor) -> Tensor:
