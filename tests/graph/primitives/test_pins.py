@@ -25,7 +25,7 @@ from kameleon.graph.ir.types import TensorType, as_dtype
 from kameleon.graph.primitives import elementwise as ew
 from kameleon.graph.primitives.control import cond, run_scan, while_
 from kameleon.graph.primitives.filling import full_like, scaled
-from kameleon.graph.primitives.indexing import gather, scatter_add, take_along
+from kameleon.graph.primitives.indexing import gather, put_along, scatter_add, take_along
 from kameleon.graph.primitives.linalg import contract, matmul
 from kameleon.graph.primitives.movement import (
     broadcast_to,
@@ -37,6 +37,7 @@ from kameleon.graph.primitives.movement import (
 )
 from kameleon.graph.primitives.pool import max_pool
 from kameleon.graph.primitives.reduce import reduce_max, reduce_prod, reduce_sum
+from kameleon.graph.primitives.sparse import sparse_to_dense
 from kameleon.graph.primitives.windows import Window
 from kameleon.runtime.function import Function
 from kameleon.testing.cases.case import Array, body, type_of
@@ -402,6 +403,16 @@ RUN_TIME: dict[str, tuple[Callable[..., Node], tuple[Any, ...], str]] = {
         lambda a, i: take_along(a, i, 0),
         ([1.0, 2.0], [5]),
         r"index 5 is out of range",
+    ),
+    "an index of one line, in the next": (
+        lambda g, i: put_along(g, i, 3, 1),
+        (np.ones((2, 1)), [[4], [0]]),
+        r"index 4 is out of range",
+    ),
+    "a column, in the next row": (
+        lambda values, i: sparse_to_dense(reshape(i, (1, 2)), values, [2, 3]),
+        ([1.0], [[0, 4]]),
+        r"index 4 is out of range",
     ),
     "lines along": (
         lambda a, i: take_along(a, i, 1),

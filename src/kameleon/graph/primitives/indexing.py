@@ -9,15 +9,63 @@ from ..ir.kinds import Kind, is_int
 from ..ir.leaves import CONSTANT
 from ..ir.node import Node, Primitive
 from ..ir.types import INT32, INT64, DType, TensorType, as_dtype, join_shapes, promote
-from .elementwise import add, bit_not, cast, constant, eq, lt, mul, neg, select
+from .constants import known_array
+from .control import check
+from .elementwise import (
+    add,
+    bit_not,
+    cast,
+    constant,
+    eq,
+    ge,
+    logical_and,
+    lt,
+    mul,
+    neg,
+    select,
+)
 from .filling import full_like
-from .movement import broadcast_to, iota, reshape, slice_axis
+from .movement import broadcast_to, concatenate, iota, reshape, slice_axis
 from .sizes import Size, as_node, dims_of, size_of, split, stated_dims
 
 
 def _check_index(what: str, index: Node) -> None:
     if not index.dtype.is_integer:
         raise DTypeError(f"{what}: indices must be integers, not {index.dtype}; K.cast them")
+
+
+# What indices mustn't reach: a size, or one for each column of indices.
+Bound = Size | tuple[Size, ...]
+
+
+def within(index: Node, bound: Bound, what: str) -> Node:
+    """Indices in [0, bound); an error, which names what they're for, where one isn't."""
+    if _lies_within(index, bound):
+        return index
+    return check(index, _inside(index, bound), message=f"{what}: an index is out of range")
+
+
+def _lies_within(index: Node, bound: Bound) -> bool:
+    """Whether indices are known, and in range."""
+    array = known_array(index)
+    if array is None or not isinstance(bound, int):
+        return False
+    return not array.size or bool(array.min() >= 0 and array.max() < bound)
+
+
+def _inside(index: Node, bound: Bound) -> Node:
+    """For each index, whether it lies in [0, bound)."""
+    if index.dtype != INT32:
+        index = cast(index, INT64)
+    top = broadcast_to(_as_limit(bound, index), dims_of(index))
+    return logical_and(ge(index, full_like(index, 0)), lt(index, top))
+
+
+def _as_limit(bound: Bound, like: Node) -> Node:
+    """A bound as a number; or as a vector, of one for each column."""
+    if isinstance(bound, tuple):
+        return concatenate([reshape(_as_limit(size, like), [1]) for size in bound], 0)
+    return constant(bound, like.dtype) if isinstance(bound, int) else cast(bound, like.dtype)
 
 
 def picked_from(node: Node) -> Size:
@@ -107,9 +155,11 @@ def take_along(x: Node, index: Node, axis: int) -> Node:
     return _take_along(x, index, axis=axis)
 
 
-def _flat_index(index: Node, axis: int, size: Size) -> Node:
-    """Where indexed elements lie in the row-major order of a tensor with `size` along `axis`."""
-    dims = dims_of(index)
+def _flat_index(index: Node, axis: int, size: Size, what: str) -> Node:
+    """Where indexed elements lie in the row-major order of a tensor with `size` along `axis`: an
+    index that is out of range would lead to another line.
+    """
+    index, dims = within(index, size, what), dims_of(index)
     full = [size if i == axis else d for i, d in enumerate(dims)]
     flat = full_like(cast(index, INT64), 0)
     for i, dim in enumerate(full):
@@ -124,7 +174,7 @@ def _as_scalar(size: Size) -> Node:
 
 
 def _take_along_flat(x: Node, index: Node, axis: int) -> Node:
-    flat = _flat_index(index, axis, size_of(x, axis))
+    flat = _flat_index(index, axis, size_of(x, axis), "take_along")
     return gather(reshape(x, [-1]), flat, 0)
 
 
@@ -140,7 +190,7 @@ def _put_along_flat(g: Node, index: Node, *sizes: Node, size: int | None, axis: 
     total = constant(1, INT64)
     for dim in dims:
         total = mul(total, cast(_as_scalar(dim), INT64))
-    flat = reshape(_flat_index(index, axis, width), [-1])
+    flat = reshape(_flat_index(index, axis, width, "put_along"), [-1])
     return reshape(scatter_add(reshape(g, [-1]), flat, total, 0), dims)
 
 

@@ -11,7 +11,7 @@ from ...errors import DTypeError, ShapeError
 from ..ir.node import Node, Primitive
 from ..ir.types import INT64, Dim, Shape, TensorType, join_shapes, show_shape
 from .elementwise import add, cast, constant, mul
-from .indexing import gather, scatter_add
+from .indexing import gather, scatter_add, within
 from .movement import broadcast_to, reshape, slice_axis
 from .sizes import Size, dims_of, merged, size_of, sizes_product, split, stated_dims
 
@@ -58,6 +58,7 @@ def _infer_dense(indices: Node, values: Node, *sizes: Node, shape: Shape) -> Ten
 
 def _expand_dense(indices: Node, values: Node, *sizes: Node, shape: Shape) -> Node:
     dims = merged(shape, sizes)
+    indices = within(indices, tuple(dims), "sparse_to_dense")
     flat = scatter_add(values, row_major(indices, dims), sizes_product(dims), 0)
     return reshape(flat, dims)
 
