@@ -273,7 +273,7 @@ def test_sum_pool(geometry: Geometry, channels: int, layout: str, dtype: str) ->
     assert y.dtype == x.dtype
     np.testing.assert_array_equal(y, expected)
     g = filled(y.shape, layout, seed=5, dtype=dtype)
-    grad = w.sum_pool_grad(g, geometry.spatial, geometry.window)
+    grad = w.sum_unpool(g, geometry.spatial, geometry.window)
     assert grad.dtype == g.dtype
     assert inner(y, g) == inner(x, grad)
 
@@ -297,8 +297,8 @@ def test_depthwise_conv(geometry: Geometry, channels: int, multiplier: int, layo
     np.testing.assert_array_equal(y, expected.reshape(y.shape))
 
     g = filled(y.shape, layout, seed=2)
-    dx = depthwise.depthwise_conv_input_grad(g, k, geometry.spatial, geometry.window)
-    dk = depthwise.depthwise_conv_kernel_grad(x, g, geometry.window)
+    dx = depthwise.depthwise_input(g, k, geometry.spatial, geometry.window)
+    dk = depthwise.depthwise_kernel(x, g, geometry.window)
     assert inner(y, g) == inner(x, dx) == inner(k, dk)
 
 
@@ -330,7 +330,7 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
     ),
     "sum_pool": (
         lambda m, x, k: w.sum_pool(x, m.window),
-        lambda m, x, y: w.sum_pool_grad(y, m.spatial, m.window),
+        lambda m, x, y: w.sum_unpool(y, m.spatial, m.window),
     ),
     "conv": (
         lambda m, x, k: convolution.conv(x, as_wide(k), m.window),
@@ -340,7 +340,7 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
     ),
     "depthwise": (
         lambda m, x, k: depthwise.depthwise_conv(x, k, m.window),
-        lambda m, x, y: depthwise.depthwise_conv_input_grad(
+        lambda m, x, y: depthwise.depthwise_input(
             y, np.ones((*m.sizes, x.shape[-1], 1), x.dtype), m.spatial, m.window
         ),
     ),
@@ -375,10 +375,9 @@ def test_kernel_gradient_adds_up_over_a_large_batch() -> None:
     x = filled((13, *m.spatial, 24))
     g = filled(depthwise.depthwise_conv(x, np.ones((*m.sizes, 24, 1)), m.window).shape, seed=1)
     total = sum(
-        depthwise.depthwise_conv_kernel_grad(x[i:j], g[i:j], m.window)
-        for i, j in pairwise([0, 1, 6, 13])
+        depthwise.depthwise_kernel(x[i:j], g[i:j], m.window) for i, j in pairwise([0, 1, 6, 13])
     )
-    np.testing.assert_array_equal(depthwise.depthwise_conv_kernel_grad(x, g, m.window), total)
+    np.testing.assert_array_equal(depthwise.depthwise_kernel(x, g, m.window), total)
 
 
 @pytest.mark.parametrize("shape", [(0, 5, 5, 2), (2, 5, 5, 0), (2, 1, 5, 2), (2, 0, 5, 2)], ids=str)
@@ -415,6 +414,6 @@ def test_sizes_may_be_numpy_integers() -> None:
     size = (np.array(4), np.int64(4))
     g = np.ones((1, 2, 2, 1))
     window = (2, 2), (2, 2), ((0, 0), (0, 0)), (1, 1)
-    assert w.sum_pool_grad(g, size, window).sum() == 16  # type: ignore[arg-type]
+    assert w.sum_unpool(g, size, window).sum() == 16  # type: ignore[arg-type]
     ones = np.ones((1, 2, 2, 4))
     assert w.fold(ones, size, window).sum() == 16  # type: ignore[arg-type]

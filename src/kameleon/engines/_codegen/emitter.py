@@ -207,11 +207,15 @@ class Emitter:
         reusable: Sequence[int] = (),
         dims: str | None = None,
         shares: Sequence[int] | None = None,
+        full: Sequence[int] = (),
     ) -> None:
-        """Compute `node` by `text` over `operands`: see `Code.emit`."""
+        """Compute `node` by `text` over `operands`: see `Code.emit`; those numbered in `full` have
+        the type of the result.
+        """
         args = [self.slot(x) if isinstance(x, Node) else x for x in operands]
-        if dims is None and "{out}" in text and node.type.is_static:
-            dims = literal(node.shape)
+        if dims is None and "{out}" in text:
+            known = f"{{{full[0]}}}.shape" if full else None
+            dims = literal(node.shape) if node.type.is_static else known
         self._slots[node] = self.code.emit(node, text, args, kind, reusable, dims, shares)
 
     def is_made(self, node: Node) -> bool:

@@ -11,6 +11,7 @@ from ...graph.passes.extrema import EXTREMES, of_some
 from ...graph.primitives.movement import keeps_shape
 from ...graph.primitives.sizes import stated_dims
 from .code import FRESH, LOOSE, VIEW
+from .contraction import contract
 from .emitter import Emitter, Rule
 from .literal import literal, quoted, word
 
@@ -274,6 +275,7 @@ RULES: dict[str, Rule] = {
     "one_hot": along("one_hot({0}, SIZE, 'DTYPE')"),
     "sparse_dense_dot": along("sparse_dot({0}, {1}, {2}, SIZE)"),
     "nonzero": along("argwhere({0})"),
+    "contract": contract,
     "item": item,
     "identity": same,
     "stop_gradient": same,
@@ -282,6 +284,9 @@ RULES: dict[str, Rule] = {
     "cond": cond,
     "scan": scan,
     "while": while_,
+    "conv": along("conv({0}, {1}, WINDOW)"),
+    "conv_input": along("conv_input({0}, {1}, DIMS, WINDOW)"),
+    "conv_kernel": along("conv_kernel({0}, {1}, WINDOW)"),
     "patches": along("patches({0}, WINDOW)"),
     "fold": along("fold({0}, DIMS, WINDOW)"),
     "max_pool": along("max_pool({0}, WINDOW, USED)"),

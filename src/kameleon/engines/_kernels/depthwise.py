@@ -47,12 +47,12 @@ def depthwise_conv(x: Array, k: Array, window: Window) -> Array:
     return y
 
 
-def depthwise_conv_input_grad(g: Array, k: Array, spatial: Dims, window: Window) -> Array:
+def depthwise_input(g: Array, k: Array, spatial: Dims, window: Window) -> Array:
     """The adjoint of `depthwise_conv` in `x`, which has that spatial shape.
 
     Example:
         >>> g, k = np.ones((1, 3, 1)), np.array([-1.0, 1.0]).reshape(2, 1, 1)
-        >>> depthwise_conv_input_grad(g, k, (4,), ((2,), (1,), ((0, 0),), (1,))).ravel().tolist()
+        >>> depthwise_input(g, k, (4,), ((2,), (1,), ((0, 0),), (1,))).ravel().tolist()
         [-1.0, 0.0, 0.0, 1.0]
     """
     kernel, spatial = _flat_kernel(k), tuple(map(int, spatial))
@@ -68,12 +68,12 @@ def depthwise_conv_input_grad(g: Array, k: Array, spatial: Dims, window: Window)
     return _unmultiplied(x, k.shape[-1])
 
 
-def depthwise_conv_kernel_grad(x: Array, g: Array, window: Window) -> Array:
+def depthwise_kernel(x: Array, g: Array, window: Window) -> Array:
     """The adjoint of `depthwise_conv` in `k`.
 
     Example:
         >>> x, g = np.arange(4.0).reshape(1, 4, 1), np.ones((1, 3, 1))
-        >>> depthwise_conv_kernel_grad(x, g, ((2,), (1,), ((0, 0),), (1,))).ravel().tolist()
+        >>> depthwise_kernel(x, g, ((2,), (1,), ((0, 0),), (1,))).ravel().tolist()
         [3.0, 6.0]
     """
     channels = x.shape[-1]

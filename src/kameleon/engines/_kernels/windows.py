@@ -264,12 +264,12 @@ def sum_pool(x: Array, window: Window) -> Array:
     return y
 
 
-def sum_pool_grad(g: Array, spatial: Dims, window: Window) -> Array:
+def sum_unpool(g: Array, spatial: Dims, window: Window) -> Array:
     """The adjoint of `sum_pool`: each cell gets the sum over the windows that see it.
 
     Example:
         >>> g = np.array([[[1.0], [5.0]]])
-        >>> sum_pool_grad(g, (4,), ((2,), (2,), ((0, 0),), (1,))).ravel().tolist()
+        >>> sum_unpool(g, (4,), ((2,), (2,), ((0, 0),), (1,))).ravel().tolist()
         [1.0, 1.0, 5.0, 5.0]
     """
     x, along = g, list(zip(map(int, spatial), *window, strict=True))

@@ -10,7 +10,7 @@ import numpy as np
 from ...errors import ShapeError
 from .._codegen.blocks import blockwise
 from .._kernels import arrays, convolution, ctc, depthwise, loops, memory, random, sparse, windows
-from .._names import names
+from .._names import functions_of, names
 
 
 def beam_search(*arguments: Any) -> tuple[Any, ...]:
@@ -40,25 +40,7 @@ OTHERS = (
 
 NAMESPACE: dict[str, Any] = {
     **{name: getattr(np, name) for name in (*UFUNCS.values(), *OTHERS)},
-    **{
-        name: getattr(arrays, name)
-        for name in (
-            "check cumprod_slope gather iota keep_unless keep_where linear_scan log_softmax "
-            "minus_one_hot mismatch one_hot pad product_of_others put_along scatter_add "
-            "sigmoid softmax softplus sparse_softmax_crossentropy "
-            "take_along unslice"
-        ).split()
-    },
-    **{
-        name: getattr(windows, name)
-        for name in "patches fold max_pool unpool pool_pick sum_pool".split()
-    },
-    **{name: getattr(convolution, name) for name in "conv conv_input conv_kernel".split()},
-    **{
-        name: getattr(depthwise, name)
-        for name in "depthwise_conv depthwise_conv_input_grad depthwise_conv_kernel_grad".split()
-    },
-    "sum_unpool": windows.sum_pool_grad,
+    **functions_of(arrays, windows, convolution, depthwise),
     "scan": loops.scan,
     "while_loop": loops.while_loop,
     "random_bits": random_bits,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from ...graph.ir.node import Node
 from .._codegen import rules as shared
 from .._codegen.code import LOOSE, VIEW
-from .._codegen.contraction import contract
 from .._codegen.emitter import Emitter, Rule
 from .._codegen.literal import literal, quoted
 from .._codegen.rules import along, broadcast, extremum, holes, unary
@@ -24,11 +23,9 @@ def _ufunc(function: str) -> Rule:
         args, full = e.stretched(node)
         if all(isinstance(a, str) for a in args):
             args[0] = e.slot(node.operands[0])
-        holes = ", ".join(f"{{{i}}}" for i in range(len(args)))
         fits = node.operands[0].dtype == node.dtype and function not in NOT_IN_PLACE
-        dims = f"{{{full[0]}}}.shape" if full and not node.type.is_static else None
-        text = f"{function}({holes}{{out}})"
-        e.emit(node, text, args, reusable=full if fits else (), dims=dims)
+        text = f"{function}({holes(0, len(args))}{{out}})"
+        e.emit(node, text, args, reusable=full if fits else (), full=full)
 
     return rule
 
@@ -130,13 +127,9 @@ RULES: dict[str, Rule] = {
     "argsort": along("argsort({0}, AXIS, kind='stable')"),
     "cumsum": along("cumsum({0}, AXIS, 'DTYPE')"),
     "cumprod": along("cumprod({0}, AXIS, 'DTYPE')"),
-    "contract": contract,
-    "conv": along("conv({0}, {1}, WINDOW)"),
-    "conv_input": along("conv_input({0}, {1}, DIMS, WINDOW)"),
-    "conv_kernel": along("conv_kernel({0}, {1}, WINDOW)"),
     "depthwise_conv": along("depthwise_conv({0}, {1}, WINDOW)"),
-    "depthwise_input": along("depthwise_conv_input_grad({0}, {1}, DIMS, WINDOW)"),
-    "depthwise_kernel": along("depthwise_conv_kernel_grad({0}, {1}, WINDOW)"),
+    "depthwise_input": along("depthwise_input({0}, {1}, DIMS, WINDOW)"),
+    "depthwise_kernel": along("depthwise_kernel({0}, {1}, WINDOW)"),
     "sparse_to_dense": along("sparse_to_dense({0}, {1}, DIMS)"),
     "call": _call,
 }

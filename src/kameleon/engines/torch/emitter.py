@@ -162,8 +162,7 @@ class TorchEmitter(Emitter):
         bases = bare_operands(node, fusion.operands)
         args = [self.slot(x) for x in bases]  # fusions take no numbers from the processor
         full = [i for i in fusion.reusable if bases[i] is fusion.operands[i]]
-        dims = f"{{{full[0]}}}.shape" if full and not node.type.is_static else None
-        self.emit(node, fusion.text, args, reusable=full, dims=dims)
+        self.emit(node, fusion.text, args, reusable=full, full=full)
         return True
 
     def _add_product(self, node: Node, x: Node, product: Node) -> None:

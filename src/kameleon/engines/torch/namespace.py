@@ -9,7 +9,7 @@ import torch
 from .._codegen.blocks import blockwise
 from .._kernels.arrays import check, mismatch
 from .._kernels.loops import while_loop
-from .._names import names
+from .._names import functions_of, names
 from . import kernels, pool, windows
 from .embedded import KERNELS
 from .tensors import TORCH
@@ -31,28 +31,14 @@ NAMESPACE: dict[str, Any] = {
         for name in (
             *FUNCTIONS.values(),
             *(
-                "addcmul addmm all amax amin any argmax argmin argsort clamp_min constant_pad_nd "
-                "cumprod cumsum flip isnan log_softmax nonzero scalar_tensor softmax "
+                "addcmul addmm all amax amin any argmax argmin argsort constant_pad_nd "
+                "cumprod cumsum flip isnan log_softmax scalar_tensor softmax "
                 "split_with_sizes sum threshold where"
             ).split(),
         )
     },
-    **{
-        name: getattr(kernels, name)
-        for name in (
-            "choose extremum gather iota keep_unless keep_where keep_where_positive "
-            "minus_one_hot mod pad prod put_along scan scatter_add sign "
-            "sparse_dot sparse_softmax_crossentropy take_along to_integers "
-            "unslice upright"
-        ).split()
-    },
-    **{
-        name: getattr(windows, name)
-        for name in (
-            "conv conv_input conv_kernel flat_max_pool flat_pick flat_unpool fold sum_pool "
-            "sum_unpool"
-        ).split()
-    },
+    **functions_of(kernels, windows),
+    "scan": kernels.scan,
     "check": check,
     "mismatch": mismatch,
     "while_loop": while_loop,

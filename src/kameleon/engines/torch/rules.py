@@ -9,7 +9,6 @@ from ...graph.primitives.constants import is_zero
 from ...graph.primitives.division import divides_safely
 from .._codegen import rules as shared
 from .._codegen.code import LOOSE, VIEW, may_be_large
-from .._codegen.contraction import contract
 from .._codegen.emitter import Rule
 from .._codegen.literal import literal, word
 from .._codegen.rules import (
@@ -38,12 +37,10 @@ def _elementwise(e: Emitter, node: Node) -> None:
         return
     name = node.primitive.name
     args, full = e.stretched(node)
-    holes = ", ".join(f"{{{i}}}" for i in range(len(args)))
+    given = holes(0, len(args))
     if name in ROW_BY_ROW and e.several_threads and _has_gaps(node.operands[0]):
-        holes = "{0}.contiguous()"
-    dims = f"{{{full[0]}}}.shape" if full and not node.type.is_static else None
-    text = f"{FUNCTIONS[name]}({holes}{{out}})"
-    e.emit(node, text, args, reusable=full, dims=dims)
+        given = "{0}.contiguous()"
+    e.emit(node, f"{FUNCTIONS[name]}({given}{{out}})", args, reusable=full, full=full)
 
 
 def _has_gaps(node: Node) -> bool:
@@ -69,8 +66,7 @@ def _select(e: Emitter, node: Node) -> None:
             e.emit(node, "choose({0}, {1}, {2})", args)
         return
     text = "where({0}, {1}, {2}{out})"
-    dims = f"{{{full[0]}}}.shape" if full and not node.type.is_static else None
-    e.emit(node, text, args, reusable=[i for i in full if i], dims=dims)
+    e.emit(node, text, args, reusable=[i for i in full if i], full=full)
 
 
 # Sizes and movement ------------------------------------------------------------------------
@@ -181,10 +177,6 @@ RULES: dict[str, Rule] = {
     "argsort": _position("argsort", ", stable=True"),
     "cumsum": along("cumsum({0}, AXIS, dtype=DTYPE)"),
     "cumprod": along("cumprod({0}, AXIS, dtype=DTYPE)"),
-    "contract": contract,
-    "conv": along("conv({0}, {1}, WINDOW)"),
-    "conv_input": along("conv_input({0}, {1}, DIMS, WINDOW)"),
-    "conv_kernel": along("conv_kernel({0}, {1}, WINDOW)"),
     "depthwise_conv": along("conv({0}, {1}, WINDOW, True)"),
     "depthwise_input": along("conv_input({0}, {1}, DIMS, WINDOW, True)"),
     "depthwise_kernel": along("conv_kernel({0}, {1}, WINDOW, True)"),
