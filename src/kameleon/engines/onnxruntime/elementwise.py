@@ -21,7 +21,7 @@ OPERATORS = names(
     "neg=Neg abs=Abs exp=Exp log=Log sqrt=Sqrt sin=Sin cos=Cos tanh=Tanh softplus=Softplus"
     " floor=Floor ceil=Ceil round=Round bit_not=BitwiseNot bit_and=BitwiseAnd bit_or=BitwiseOr"
     " bit_xor=BitwiseXor mul=Mul pow=Pow is_nan=IsNaN logical_not=Not logical_and=And logical_or=Or"
-    " eq=Equal lt=Less le=LessOrEqual gt=Greater ge=GreaterOrEqual"
+    " maximum=Max minimum=Min eq=Equal lt=Less le=LessOrEqual gt=Greater ge=GreaterOrEqual"
 )
 
 
@@ -86,17 +86,6 @@ def _sign(lo: L, node: Node, x: str) -> Any:
     zero = lo.scalar(0, dtype)
     above, below = (lo.cast(lo.op(k, x, zero), dtype) for k in ("Greater", "Less"))
     return lo.op("Sub", above, below)
-
-
-def _extremum(kind: str, before: str) -> Rule:
-    """The operators look at the lower half of an int64 alone."""
-
-    def rule(lo: L, node: Node, a: str, b: str) -> Any:
-        if node.dtype != "int64":
-            return lo.op(kind, a, b)
-        return lo.op("Where", lo.op(before, a, b), a, b)
-
-    return rule
 
 
 def _ne(lo: L, node: Node, a: str, b: str) -> Any:
@@ -180,8 +169,6 @@ RULES: dict[str, Rule] = {
     "relu": _relu,
     "select": _select,
     "sign": _sign,
-    "maximum": _extremum("Max", "Greater"),
-    "minimum": _extremum("Min", "Less"),
     "ne": _ne,
     "cast": _cast,
     "bitcast": _bitcast,
@@ -193,6 +180,8 @@ RULES: dict[str, Rule] = {
 # A division of integers that fails ends the process.
 WHERE: dict[str, Callable[[Node], bool]] = {
     "add": has_no_zero,
+    # These operators look at the lower half of an int64 alone.
+    **dict.fromkeys(("maximum", "minimum"), lambda node: node.dtype != "int64"),
     "floor_div": lambda node: node.dtype.is_integer and divides_safely(node),
     "mod": divides_safely,
     "pow": lambda node: node.dtype.is_float,

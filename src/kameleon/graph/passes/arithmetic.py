@@ -1,4 +1,4 @@
-"""Division, powers and negation for engines whose own rules would fail, or are missing.
+"""Division, powers, negation and extrema for engines whose own rules would fail, or are missing.
 
 The docstring of each rule is its equation. A rule is applied where an engine says that its own
 rule doesn't hold for a node (`Engine.where`).
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..ir.leaves import input_node
-from ..ir.node import Node
+from ..ir.node import Node, Primitive
 from ..ir.program import Graph
 from ..ir.types import FLOAT32
 from ..primitives import elementwise as ew
@@ -18,6 +18,8 @@ from ..primitives.control import while_
 from ..primitives.division import divides_safely, harmful
 from ..primitives.filling import full_like
 from ..primitives.reduce import reduce_any
+
+Rule = Callable[[Node], Node | None]
 
 
 def floor_div(node: Node) -> Node | None:
@@ -117,16 +119,28 @@ def add(node: Node) -> Node | None:
     return None if x is None else _with_plain_zeros(x, x)
 
 
+def chosen(comparison: Primitive) -> Rule:
+    """max(a, b) -> select(a > b, a, b), of integers; min likewise"""
+
+    def rule(node: Node) -> Node | None:
+        a, b = node.operands
+        return None if node.dtype.is_float else ew.select(comparison(a, b), a, b)
+
+    return rule
+
+
 def _with_plain_zeros(x: Node, other: Node) -> Node:
     zero = full_like(x, 0)
     return ew.select(ew.eq(x, zero), zero, other)
 
 
-RULES: dict[str, Callable[[Node], Node | None]] = {
+RULES: dict[str, Rule] = {
     "add": add,
     "floor_div": floor_div,
     "mod": mod,
     "pow": power,
     "neg": neg,
     "sub": sub,
+    "maximum": chosen(ew.gt),
+    "minimum": chosen(ew.lt),
 }

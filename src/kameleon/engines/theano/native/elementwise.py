@@ -33,26 +33,6 @@ def is_narrow(dtype: DType) -> bool:
     return dtype.is_integer and dtype.itemsize < 8
 
 
-def _neg(x: Value) -> Value:
-    """-x; of unsigned integers as ~x + 1, since PyTensor's rewrites would multiply these by -1."""
-    return pt.add(pt.invert(x), np.ones((), x.type.dtype)) if x.type.dtype[0] == "u" else pt.neg(x)
-
-
-def _exact_in_float64(dtype: DType) -> bool:
-    return dtype.is_float or dtype.itemsize < 8
-
-
-def _extremum(function: Callable[..., Value], better: Callable[..., Value]) -> Rule:
-    """In C PyTensor takes integers for floats here, which hold no large integers."""
-
-    def rule(low: NativeLowering, node: Node, a: Value, b: Value) -> Value:
-        if _exact_in_float64(node.dtype):
-            return function(a, b)
-        return pt.switch(better(a, b), a, b)
-
-    return rule
-
-
 def _cast(low: NativeLowering, node: Node, x: Value) -> Value:
     source, target = node.operands[0].dtype, node.dtype
     holds = target.is_float or target.is_bool or source.is_bool
@@ -102,16 +82,13 @@ def _constant_in_gradients(low: NativeLowering, node: Node, x: Value) -> Value:
 
 # Primitives whose results wrap around, and their functions.
 WRAPPING: dict[str, Callable[..., Any]] = {
-    **{name: OPERATIONS[name] for name in ("abs", "square", "add", "sub", "mul", "bit_not")},
-    "neg": _neg,
+    **{n: OPERATIONS[n] for n in ("abs", "square", "neg", "add", "sub", "mul", "bit_not")},
     "shift_left": ops.shift_left,
 }
 SINGLE: dict[str, Rule] = {
     **{name: plain(function) for name, function in OPERATIONS.items()},
     "shift_right": plain(ops.shift_right),
     **{name: wrapping(function) for name, function in WRAPPING.items()},
-    "maximum": _extremum(pt.maximum, pt.gt),
-    "minimum": _extremum(pt.minimum, pt.lt),
     "floor_div": plain(pt.int_div),
     "cast": _cast,
     "bitcast": _bitcast,

@@ -44,6 +44,11 @@ class GraphEngine(NumpyEngine):
     rules: Mapping[str, Rule] = RULES
     where: Mapping[str, Callable[[Node], bool]] = {
         "contract": is_of_matrices,
+        "neg": lambda node: node.dtype.kind != "unsigned",  # its rewrites would multiply by -1
+        # In C it takes integers for floats here, which hold no large integers.
+        **dict.fromkeys(
+            ("maximum", "minimum"), lambda node: node.dtype.is_float or node.dtype.itemsize < 8
+        ),
         **dict.fromkeys(("reduce_max", "reduce_min"), of_some),
         # Of floats it would round the quotient before it takes the whole number below.
         "floor_div": lambda node: node.dtype.is_integer and divides_safely(node),
