@@ -32,7 +32,7 @@ from kameleon.graph.primitives.elementwise import add
 from kameleon.graph.primitives.filling import full_like, zeros
 from kameleon.graph.primitives.linalg import contract, is_of_matrices
 from kameleon.graph.primitives.sizes import as_node, dims_of
-from kameleon.graph.primitives.windows import Window, is_dilated
+from kameleon.graph.primitives.windows import Window, has_margins, is_dilated
 from kameleon.testing.cases import CASES
 from kameleon.testing.cases.case import Case
 
@@ -68,9 +68,7 @@ def plain_windows(graph: Graph) -> Graph:
         if name not in window_kernels.CHANGES:
             return True
         strided = name.startswith("depthwise") and set(window.strides) != {1}
-        return name == "conv" or not (
-            any(map(any, window.padding)) or is_dilated(window) or strided
-        )
+        return name == "conv" or not (has_margins(window) or is_dilated(window) or strided)
 
     return simplify(graph, native)
 

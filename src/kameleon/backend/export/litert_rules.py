@@ -20,6 +20,7 @@ from ...errors import UnsupportedError
 from ...graph.ir.node import Node
 from ...graph.ir.program import Graph
 from ...graph.primitives.constants import known_number
+from ...graph.primitives.windows import has_margins
 from .refusals import refusal
 
 
@@ -65,7 +66,7 @@ def _max_pool(e: Tracing, node: Node, x: Tensor) -> tuple[Tensor, Tensor]:
     """Margins are filled with the least number beforehand: the operation has none."""
     window, wide = node.attrs["window"], lifted(node.attrs["window"])
     source = plane(x, window)
-    if any(map(any, wide.padding)):
+    if has_margins(wide):
         source = padded(source, [(0, 0), *wide.padding, (0, 0)], float("-inf"))
     sizes, strides = [1, *wide.sizes, 1], [1, *wide.strides, 1]
     found = raw.MaxPool(input=source, ksize=sizes, strides=strides, padding="VALID")

@@ -17,7 +17,7 @@ import numpy as np
 from jax import lax
 
 from ...graph.ir.node import Node
-from ...graph.primitives.windows import Window
+from ...graph.primitives.windows import Window, has_margins
 from .._lowering import Rule
 from .._windows import has_neighbours
 from .arrays import on_processor
@@ -110,7 +110,7 @@ MANY_BYTES = 2**24
 
 def _axis_to_lengthen(x: Value, window: Window) -> int | None:
     """The axis of a plane with the most places, which gets another one, where that is faster."""
-    if window.rank != 2 or any(map(any, window.padding)) or not on_processor():
+    if window.rank != 2 or has_margins(window) or not on_processor():
         return None
     if not _is_known(x.shape):
         return None

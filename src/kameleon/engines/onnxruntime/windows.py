@@ -10,7 +10,7 @@ import numpy as np
 from ...graph.ir.node import Node
 from ...graph.primitives.constants import bare
 from ...graph.primitives.sizes import stated_dims
-from ...graph.primitives.windows import Window, seen_by
+from ...graph.primitives.windows import Window, has_margins, seen_by
 from .._lowering import Rule
 from .lowering import OnnxLowering
 from .movement import END, padded, sliced
@@ -100,7 +100,7 @@ def _conv_kernel(lo: L, node: Node, x: str, g: str) -> Any:
     n = window.rank
     channels, outputs = lo.dim(operand, -1), lo.dim(up, -1)
     lows, highs = zip(*window.padding, strict=True)
-    if any(map(any, window.padding)):
+    if has_margins(window):
         x = padded(lo, x, node.dtype, [0, *lows, 0, 0, *highs, 0])
     cells = list(_seen(lo, lo.transpose(x, [n + 1, *range(n + 1)]), window))
     if isinstance(channels, int) and channels < FEW and len(cells) > 1:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ...graph.ir.node import Node
-from ...graph.primitives.windows import Window, is_dilated
+from ...graph.primitives.windows import Window, has_margins, is_dilated
 from .._lowering import Rule
 from .._windows import has_neighbours, is_trusted
 from .kernels import Tensor, raw, shape_of, transposed, vector
@@ -108,10 +108,6 @@ def has_kernel(node: Node) -> bool:
     window = node.attrs["window"]
     plain = not has_margins(window) and not is_dilated(window)
     return node.dtype.is_float and (window.rank < 3 or (window.rank == 3 and plain))
-
-
-def has_margins(window: Window) -> bool:
-    return any(map(any, window.padding))
 
 
 def _has_kernel_adjoint(node: Node) -> bool:

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 import tensorflow as tf
 
 from ...graph.ir.node import ITEM, Node
-from ...graph.primitives.windows import Window
+from ...graph.primitives.windows import Window, has_margins
 from .._lowering import Rule
 from . import convolution
-from .convolution import has_margins, lifted, line, moves, over_planes, plane
+from .convolution import lifted, line, moves, over_planes, plane
 from .kernels import Tensor, constant, raw, reshaped, shape_of, vector
 from .lowering import Tracing
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from ...graph.ir.node import Node
 from ...graph.primitives.constants import is_zero
 from ...graph.primitives.division import divides_safely
+from ...graph.primitives.windows import has_margins
 from .._codegen import rules as shared
 from .._codegen.code import LOOSE, VIEW, may_be_large
 from .._codegen.emitter import Rule
@@ -209,7 +210,7 @@ def _has_sums(node: Node) -> bool:
     w, space = node.attrs["window"], node.attrs.get("space", node.operands[0].shape[1:-1])
     half = all(low <= size // 2 for size, (low, _) in zip(w.sizes, w.padding, strict=True))
     room = w.rank < 3 or all(d and d >= n for d, n in zip(space, w.sizes, strict=True))
-    return _is_even(node) and ((half and room) or not any(map(any, w.padding)))
+    return _is_even(node) and ((half and room) or not has_margins(w))
 
 
 HALF = ("float16", "bfloat16")

@@ -20,7 +20,7 @@ from ..primitives.conv import conv
 from ..primitives.indexing import gather
 from ..primitives.movement import WHOLE, Cut, iota, reverse, slice_, transpose, unslice
 from ..primitives.sizes import Size, dims_of, plus, split, stated_dims
-from ..primitives.windows import Window, framed, is_dilated
+from ..primitives.windows import Window, framed, has_margins, is_dilated
 from .windows import count_places
 
 
@@ -88,7 +88,7 @@ def _space(node: Node) -> Sequence[Size]:
 def without_margins(node: Node) -> Form | None:
     """A space with its margins is a larger space."""
     window = node.attrs["window"]
-    if not any(map(any, window.padding)):
+    if not has_margins(window):
         return None
     cropped = [(-low, -high) for low, high in window.padding]
     sums = map(sum, window.padding)

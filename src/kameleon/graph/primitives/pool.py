@@ -20,6 +20,7 @@ from .windows import (
     check_space,
     corners,
     has_grid,
+    has_margins,
     is_dilated,
     out_of_grid,
     over_grid,
@@ -57,7 +58,7 @@ def _expand_max_pool(x: Node, window: Window) -> tuple[Node, Node]:
         hits = [logical_or(hit, is_nan(cell)) for hit, cell in zip(hits, cells, strict=True)]
     # Without margins each window has a hit: in the last cell, if in no other one.
     start = looked_at = window.cells - 1
-    if any(map(any, window.padding)):
+    if has_margins(window):
         hits = [logical_and(hit, y) for hit, y in zip(hits, _inside(x, top, window), strict=True)]
         start, looked_at = 0, window.cells
     index = broadcast_to(constant(start, _cell_dtype(window)), dims_of(top))
@@ -216,6 +217,6 @@ def _cells_inside(x: Node, window: Window) -> Node:
 def average_pool(x: Node, window: Window) -> Node:
     """The mean over each window; padding doesn't count."""
     total = sum_pool(x, window=window)
-    if not any(map(any, window.padding)):
+    if not has_margins(window):
         return div(total, full_like(total, window.cells))
     return div(total, broadcast_to(_cells_inside(x, window), dims_of(total)))

@@ -73,7 +73,12 @@ RECORDS["Window"] = Window
 
 def is_of_single_cells(window: Window) -> bool:
     """Whether a window has one cell, and takes its place at each cell of a space in turn."""
-    return window.cells == 1 and set(window.strides) == {1} and not any(map(any, window.padding))
+    return window.cells == 1 and set(window.strides) == {1} and not has_margins(window)
+
+
+def has_margins(window: Window) -> bool:
+    """Whether cells are added around a space, or cut off."""
+    return any(map(any, window.padding))
 
 
 def is_dilated(window: Window) -> bool:
@@ -138,11 +143,8 @@ def put_back(parts: Iterable[Node], batch: Size, space: Sequence[Size], window: 
 
 def lies_side_by_side(window: Window) -> bool:
     """Whether no element is in two windows, or between two windows."""
-    return (
-        window.sizes == window.strides
-        and set(window.dilation) == {1}
-        and not any(map(any, window.padding))
-    )
+    apart = window.sizes == window.strides and set(window.dilation) == {1}
+    return apart and not has_margins(window)
 
 
 def _side_by_side(

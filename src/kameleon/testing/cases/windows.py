@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...graph.primitives import conv, pool, windows
-from ...graph.primitives.windows import Window
+from ...graph.primitives.windows import Window, has_margins
 from .case import Array, Case, SizesOf, array_of, normal, spaced, uses, whole
 
 # Windows: everything is a loop over places of the window and its cells ---------------------
@@ -235,7 +235,7 @@ def index_cases(window: Window) -> Iterator[Case]:
     space, arrays = SPACES[window], _arrays(window)
     small = normal(*arrays["pooled"].shape)
     indices = {NAMES[window]: chosen(window)}
-    if any(map(any, window.padding)):
+    if has_margins(window):
         indices[f"{NAMES[window]}-padding"] = in_turn(window)
     yield from uses(
         "unpool",
