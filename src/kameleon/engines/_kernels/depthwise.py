@@ -36,14 +36,7 @@ def depthwise_conv(x: Array, k: Array, window: Window) -> Array:
     """
     kernel, x = _flat_kernel(k), _multiplied(x, k.shape[-1])
     y = np.zeros((len(x), *window_counts(x.shape[1:-1], window), x.shape[-1]), x.dtype)
-    terms = _terms(x.shape[1:-1], window, x.shape[-1])
-    for block in blocks_of(len(y), y[:1].nbytes):
-        source, target = terms.view(x[block]), terms.view(y[block])
-        scratch = np.empty_like(target)
-        for number, cells, windows in terms.offsets:
-            part = scratch[windows]
-            np.multiply(source[cells], terms.weights(kernel[number], windows), out=part)
-            target[windows] += part
+    _terms(x.shape[1:-1], window, x.shape[-1]).add(x, kernel, y)
     return y
 
 
@@ -57,14 +50,7 @@ def depthwise_input(g: Array, k: Array, spatial: Dims, window: Window) -> Array:
     """
     kernel, spatial = _flat_kernel(k), tuple(map(int, spatial))
     x = np.zeros((len(g), *spatial, g.shape[-1]), g.dtype)
-    terms = _terms(spatial, window, g.shape[-1])
-    for block in blocks_of(len(x), x[:1].nbytes):
-        source, target = terms.view(g[block]), terms.view(x[block])
-        scratch = np.empty_like(source)
-        for number, cells, windows in terms.offsets:
-            part = scratch[windows]
-            np.multiply(source[windows], terms.weights(kernel[number], windows), out=part)
-            target[cells] += part
+    _terms(spatial, window, g.shape[-1]).add(g, kernel, x, adjoint=True)
     return _unmultiplied(x, k.shape[-1])
 
 
@@ -104,6 +90,19 @@ class _Terms(NamedTuple):
         if not self.flat:
             return kernel
         return np.tile(kernel, (windows[-1].stop - windows[-1].start) // max(1, kernel.size))
+
+    def add(self, x: Array, kernel: Array, y: Array, adjoint: bool = False) -> None:
+        """Add to `y`, for each window, the cells of `x` that it sees, times the kernel's; or, as
+        the adjoint, for each cell what there is of `x` at the windows that see it.
+        """
+        for block in blocks_of(len(y), y[:1].nbytes):
+            source, target = self.view(x[block]), self.view(y[block])
+            products = np.empty_like(source if adjoint else target)
+            for number, cells, windows in self.offsets:
+                of, to = (windows, cells) if adjoint else (cells, windows)
+                part = products[windows]
+                np.multiply(source[of], self.weights(kernel[number], windows), out=part)
+                target[to] += part
 
 
 def _terms(spatial: Dims, window: Window, channels: int) -> _Terms:
