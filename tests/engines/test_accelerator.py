@@ -35,7 +35,7 @@ from kameleon.graph.ir.leaves import input_node
 from kameleon.graph.ir.node import REGISTRY
 from kameleon.graph.ir.program import Graph
 from kameleon.graph.ir.types import DTYPES, TensorType
-from kameleon.graph.passes.simplify import simplify
+from kameleon.graph.passes.pipeline import prepared
 from kameleon.graph.primitives.elementwise import constant
 from kameleon.graph.primitives.movement import broadcast_to
 from kameleon.runtime import engines
@@ -263,7 +263,7 @@ def test_the_processor_waits_for_little(accelerated: Accelerated) -> None:
     waited = set()
     for case in CASES:
         inputs = case.inputs(known=True)
-        graph = simplify(Graph(inputs, case.results(inputs)), accelerated.native)
+        graph = prepared(Graph(inputs, case.results(inputs)), accelerated)
         run = build(graph, accelerated)
         arguments = [accelerated.from_numpy(x) for x in case.operands]
         with pretend.waited_for() as names:

@@ -172,7 +172,9 @@ class Traced(TorchEmitter):
 
 
 class TracingEngine(TorchEngine):
-    """Says what can be written in PyTorch's functions alone."""
+    """Says what can be written in PyTorch's functions alone, which check indices by themselves."""
+
+    unchecked = ()
 
     def __init__(self, device: torch.device, pools: bool):
         super().__init__(str(device))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from operator import attrgetter
 from time import perf_counter
@@ -13,6 +13,7 @@ from torch.utils.dlpack import from_dlpack
 
 from ...graph.ir.node import Node
 from ...graph.ir.program import Graph
+from ...graph.passes.indices import INDEXED
 from ...graph.primitives.precision import convolves
 from .._base import Engine, Executable, Timing
 from .._codegen.code import Code
@@ -57,6 +58,11 @@ class TorchEngine(Engine):
         if device is None:
             device = "cuda" if torch.cuda.is_available() else "cpu"
         self.device = torch.empty(0, device=device).device
+
+    @property
+    def unchecked(self) -> Collection[str]:  # type: ignore[override]
+        """See `Engine.unchecked`: accelerators look at no index."""
+        return () if self.device.type == "cpu" else INDEXED
 
     def native(self, node: Node) -> bool:
         """See `Engine.native`: only on the processor does NumPy share PyTorch's memory."""

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import torch
 
-from ...errors import EvaluationError
 from .._kernels.arrays import mismatch
 from .._kernels.buffers import SMALLEST
 from .._kernels.loops import Loops
@@ -186,7 +185,7 @@ def prod(x: Tensor, axes: Sequence[int], dtype: torch.dtype) -> Tensor:
     return x
 
 
-# Indices -----------------------------------------------------------------------------------
+# Indices (on the processor PyTorch's functions check them) -----------------------------------
 
 
 def as_index(index: Tensor) -> Tensor:
@@ -194,19 +193,8 @@ def as_index(index: Tensor) -> Tensor:
     return index if index.dtype is torch.int64 else index.to(torch.int64)
 
 
-def check_index(index: Tensor, size: int) -> None:
-    """Indices must lie in [0, size). On the processor PyTorch's functions check that themselves."""
-    if index.is_cpu or not index.numel():
-        return
-    low, high = (int(x) for x in torch.aminmax(index))
-    if low < 0 or high >= size:
-        bad = low if low < 0 else high
-        raise EvaluationError(f"index {bad} is out of range for an axis of size {size}")
-
-
 def gather(x: Tensor, index: Tensor, axis: int) -> Tensor:
     """Slices of x at `index`."""
-    check_index(index, x.shape[axis])
     if index.dtype not in (torch.int32, torch.int64):
         index = index.to(torch.int64)
     if index.dim() == 1:
@@ -217,7 +205,6 @@ def gather(x: Tensor, index: Tensor, axis: int) -> Tensor:
 
 def scatter_add(g: Tensor, index: Tensor, size: int, axis: int) -> Tensor:
     """Zeros to which the slices of g are added at `index`."""
-    check_index(index, size)
     before, after = g.shape[:axis], g.shape[axis + index.dim() :]
     out = g.new_zeros((*before, size, *after))
     lines = g.reshape((*before, index.numel(), *after))
@@ -226,13 +213,11 @@ def scatter_add(g: Tensor, index: Tensor, size: int, axis: int) -> Tensor:
 
 def take_along(x: Tensor, index: Tensor, axis: int) -> Tensor:
     """The elements of x at `index` along `axis`: one index for each line."""
-    check_index(index, x.shape[axis])
     return torch.gather(x, axis, as_index(index))
 
 
 def put_along(g: Tensor, index: Tensor, size: int, axis: int) -> Tensor:
     """The adjoint of `take_along`."""
-    check_index(index, size)
     shape = (*g.shape[:axis], size, *g.shape[axis + 1 :])
     return g.new_zeros(shape).scatter_add_(axis, as_index(index), g)
 
@@ -262,15 +247,9 @@ def sparse_dot(indices: Tensor, values: Tensor, y: Tensor, rows: int) -> Tensor:
 # Crossentropies ----------------------------------------------------------------------------
 
 
-def _at_labels(shape: Sequence[int], labels: Tensor, axis: int) -> Tensor:
-    """One index for each line along `axis`."""
-    check_index(labels, shape[axis])
-    return as_index(labels).unsqueeze(axis)
-
-
 def minus_one_hot(p: Tensor, labels: Tensor, axis: int, out: Tensor | None = None) -> Tensor:
     """p with 1 taken off at each label; in `out`, which may be p itself."""
-    index = _at_labels(p.shape, labels, axis)
+    index = as_index(labels).unsqueeze(axis)
     minus = p.new_full((), -1).expand(index.shape)
     found = p.clone() if out is None else p if out is p else out.copy_(p)
     return found.scatter_add_(axis, index, minus)
@@ -278,7 +257,7 @@ def minus_one_hot(p: Tensor, labels: Tensor, axis: int, out: Tensor | None = Non
 
 def sparse_softmax_crossentropy(x: Tensor, p: Tensor, labels: Tensor, axis: int) -> Tensor:
     """-log(p[label]), taken from x where that p underflows."""
-    index = _at_labels(p.shape, labels, axis)
+    index = as_index(labels).unsqueeze(axis)
     picked = torch.gather(p, axis, index)
     loss = torch.log(picked).neg_()
     lost = picked < torch.finfo(p.dtype).tiny
