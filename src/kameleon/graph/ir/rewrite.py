@@ -53,6 +53,30 @@ def attrs_with(node: Node, change: Callable[[Graph], Graph]) -> Mapping[str, Any
     return {**node.attrs, **changed}
 
 
+def rebuilt(graph: Graph, change: Change, inner: Callable[[Graph], Graph]) -> Graph:
+    """A graph with nodes exchanged, and so its bodies; itself, where all stays.
+
+    Args:
+        graph: its inputs stay.
+        change: see `substitute`; it isn't asked for nodes with bodies.
+        inner: gives what takes the place of a body.
+    """
+
+    def changed(node: Node, operands: tuple[Node, ...]) -> Node | None:
+        if not node.primitive.bodies:
+            return change(node, operands)
+        attrs = attrs_with(node, inner)
+        if attrs is node.attrs:
+            return None
+        made = node.primitive(*operands, **attrs)
+        made.effects = node.effects
+        return made
+
+    outputs = substitute(graph.outputs, {x: x for x in graph.inputs}, changed)
+    same = all(new is old for new, old in zip(outputs, graph.outputs, strict=True))
+    return graph if same else Graph(graph.inputs, outputs)
+
+
 def closed(inputs: Sequence[Node], outputs: Sequence[Node]) -> Graph:
     """The graph from `inputs` to `outputs`, cut there for good.
 

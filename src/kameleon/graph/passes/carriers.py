@@ -16,8 +16,8 @@ from collections.abc import Callable, Mapping
 
 from ..ir.leaves import CONSTANT
 from ..ir.node import ITEM, Node
-from ..ir.program import Graph, bodies
-from ..ir.rewrite import attrs_with, substitute
+from ..ir.program import Graph
+from ..ir.rewrite import rebuilt
 from ..ir.types import TensorType
 from ..primitives.elementwise import cast, constant
 from . import extrema, storage
@@ -35,10 +35,7 @@ def in_carriers(graph: Graph, carriers: Carriers) -> Graph:
         graph: a simplified graph. Its inputs and the dtypes of its outputs stay.
         carriers: in which dtypes a node is computed.
     """
-    given = {x: x for x in graph.inputs}
-    outputs = substitute(graph.outputs, given, _Change(carriers))
-    same = all(new is old for new, old in zip(outputs, graph.outputs, strict=True))
-    return graph if same else Graph(graph.inputs, outputs)
+    return rebuilt(graph, _Change(carriers), lambda body: in_carriers(body, carriers))
 
 
 class _Change:
@@ -52,9 +49,6 @@ class _Change:
         """The new node; None where nothing but the operands changes."""
         if node.primitive is ITEM:
             return cast(operands[0].results[node.attrs["index"]], node.dtype)
-        if bodies(node):
-            attrs = attrs_with(node, lambda body: in_carriers(body, self.carriers))
-            return None if attrs is node.attrs else node.primitive(*operands, **attrs)
         carriers, before = self.carriers(node), BEFORE.get(node.primitive.name, 0)
         if not any(x.dtype in carriers for x in operands[before:]):
             return None

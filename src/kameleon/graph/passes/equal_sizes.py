@@ -14,7 +14,7 @@ from ..ir.context import rewriting
 from ..ir.forms import Applied, Form, Root, atoms_of, is_counted, parts, substituted
 from ..ir.node import ITEM, Node
 from ..ir.program import Given, Graph, all_nodes, bodies
-from ..ir.rewrite import attrs_with, substitute
+from ..ir.rewrite import rebuilt
 from ..primitives.formulas import Formulas
 from ..primitives.movement import broadcast_to
 from ..primitives.sizes import merged, size_origin
@@ -208,9 +208,8 @@ class _Equalizing:
     def graph(self, graph: Graph) -> Graph:
         """The graph, rebuilt; the same one where nothing changes."""
         if graph not in self.done:
-            outputs = substitute(graph.outputs, {x: x for x in graph.inputs}, self._change)
-            same = all(a is b for a, b in zip(outputs, graph.outputs, strict=True))
-            self.done[graph] = graph if same else Graph(graph.inputs, outputs)
+            inner = self.graph if self.facts.enters else lambda body: body
+            self.done[graph] = rebuilt(graph, self._change, inner)
         return self.done[graph]
 
     def _change(self, node: Node, operands: tuple[Node, ...]) -> Node | None:
@@ -225,12 +224,7 @@ class _Equalizing:
             made = node.primitive(*(self.kept.get(x, x) for x in operands), **node.attrs)
             made.effects = node.effects
             return made if made.type == node.type else None
-        attrs = attrs_with(node, self.graph) if self.facts.enters else node.attrs
-        if attrs is node.attrs:
-            return None
-        made = node.primitive(*operands, **attrs)
-        made.effects = node.effects
-        return made
+        return None
 
     def _unstretched(self, node: Node, operands: tuple[Node, ...]) -> Node | None:
         """A `stretch` or a `sum_to` of equal sizes is a broadcast that only tells them."""

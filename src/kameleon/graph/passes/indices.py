@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from ..ir.node import REGISTRY, Node
-from ..ir.program import Graph, bodies
-from ..ir.rewrite import attrs_with, substitute
+from ..ir.program import Graph
+from ..ir.rewrite import rebuilt
 from ..primitives.indexing import Bound, within
 
 # Primitives that have indices.
@@ -25,8 +25,8 @@ def with_checked_indices(graph: Graph, unchecked: Collection[str]) -> Graph:
         graph: a simplified graph.
         unchecked: names of primitives whose indices the engine takes as they are.
     """
-    outputs = substitute(graph.outputs, {}, _Change(graph, unchecked))
-    return graph if outputs == list(graph.outputs) else Graph(graph.inputs, outputs)
+    change = _Change(graph, unchecked)
+    return rebuilt(graph, change, lambda body: with_checked_indices(body, unchecked))
 
 
 class _Change:
@@ -44,9 +44,6 @@ class _Change:
 
     def __call__(self, node: Node, operands: tuple[Node, ...]) -> Node | None:
         """The new node, or None."""
-        if bodies(node):
-            attrs = attrs_with(node, lambda body: with_checked_indices(body, self.unchecked))
-            return None if attrs is node.attrs else node.primitive(*operands, **attrs)
         bound, at = node.primitive.bound, node.primitive.index or 0
         if bound is None or node.primitive.name not in self.unchecked:
             return None

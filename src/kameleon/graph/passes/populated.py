@@ -13,8 +13,8 @@ from collections.abc import Collection, Mapping
 
 from ..ir.leaves import input_node
 from ..ir.node import Node, producer
-from ..ir.program import Graph, bodies
-from ..ir.rewrite import attrs_with, substitute
+from ..ir.program import Graph
+from ..ir.rewrite import rebuilt
 from ..ir.sizes import Root, Sizes
 from ..primitives.control import cond
 from ..primitives.elementwise import gt, minimum
@@ -53,14 +53,10 @@ class _Change:
 
     def graph(self, graph: Graph) -> Graph:
         """The graph with conditions; the same graph, where none is needed."""
-        outputs = substitute(graph.outputs, {}, self)
-        return graph if outputs == list(graph.outputs) else Graph(graph.inputs, outputs)
+        return rebuilt(graph, self, lambda body: _Change(self.needs).graph(body))
 
     def __call__(self, node: Node, operands: tuple[Node, ...]) -> Node | None:
         """The node's condition, or None."""
-        if bodies(node):
-            attrs = attrs_with(node, _Change(self.needs).graph)
-            return None if attrs is node.attrs else node.primitive(*operands, **attrs)
         needs = self.needs.get(node.primitive.name)
         doubts = [axis for axis in counted_axes(node, needs) if not self._counts_on(axis)]
         return _where_some(node, operands, doubts) if doubts else None

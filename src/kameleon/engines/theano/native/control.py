@@ -75,11 +75,7 @@ def _scan(low: L, node: Node, *operands: Value) -> tuple[Value, ...]:
         return_updates=False,
     )
     stacks = (y[::-1] if node.attrs["backwards"] else y for y in found[k:])
-    return (*(_last(x) for x in found[:k]), *stacks)
-
-
-def _last(trace: Value) -> Value:
-    return trace[-1]
+    return (*(x[-1] for x in found[:k]), *stacks)
 
 
 def _while(low: L, node: Node, *operands: Value) -> tuple[Value, ...]:

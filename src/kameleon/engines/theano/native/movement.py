@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import pytensor.tensor as pt
@@ -30,7 +29,7 @@ def _size(low: L, node: Node, x: Value) -> Value:
 
 def _reshape(low: L, node: Node, x: Value, *sizes: Value) -> Value:
     shape = low.dims(node)
-    return pt.reshape(x, shape, ndim=len(shape)) if shape else pt.reshape(x, (), ndim=0)
+    return pt.reshape(x, shape, ndim=len(shape))
 
 
 def _broadcast(low: L, node: Node, x: Value, *sizes: Value) -> Value:
@@ -81,19 +80,13 @@ def _picks_one(window: slice, dim: int | None) -> bool:
     return dim is not None and dim > 1 and len(range(*window.indices(dim))) == 1
 
 
-def placed(low: L, x: Value, value: Any, shape: Sequence[Value], cut: tuple[slice, ...]) -> Value:
-    """A tensor full of a value, with x in a part of it."""
-    full = filled(value, x.type.dtype, shape)
-    part = full[cut]
-    agree = [pt.eq(a, b) for a, b in zip(dims_of(part), dims_of(x), strict=True)
+def _unslice(low: L, node: Node, g: Value, *sizes: Value) -> Value:
+    part = filled(0, g.type.dtype, low.dims(node))[_cut(node)]
+    agree = [pt.eq(a, b) for a, b in zip(dims_of(part), dims_of(g), strict=True)
              if not (isinstance(a, int) and a == b)]  # fmt: skip
     if agree:  # PyTensor stretches what it writes
-        x = asserted(x, "what is written to a slice has another size", *agree)
-    return pt.set_subtensor(part, x)
-
-
-def _unslice(low: L, node: Node, g: Value, *sizes: Value) -> Value:
-    return placed(low, g, 0, low.dims(node), _cut(node))
+        g = asserted(g, "what is written to a slice has another size", *agree)
+    return pt.set_subtensor(part, g)
 
 
 def _pad(low: L, node: Node, x: Value) -> Value:
