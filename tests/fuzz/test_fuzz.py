@@ -16,6 +16,7 @@ from fuzz.program import Program
 from fuzz.shrink import shrunk
 from fuzz.worker import quietly, tried
 from kameleon import backend as K
+from kameleon.engines import _embedded
 from kameleon.engines.numpy.engine import engine as embedded
 from kameleon.graph.ir.node import Node
 from kameleon.graph.ir.program import Graph
@@ -66,7 +67,7 @@ def _wrong_in(rules: Any, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let an engine's table do `cos` where it's asked for another function."""
     monkeypatch.setitem(rules, name, rules["cos"])
     workspace.compiled.clear()
-    workspace.folding.clear()
+    _embedded._compiled.clear()
 
 
 def test_an_engine_that_is_wrong_is_found_and_the_node_named(

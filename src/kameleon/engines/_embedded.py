@@ -16,7 +16,7 @@ from ._base import Executable
 from .numpy.engine import engine
 
 # Compiled operations by primitive, types and attributes; few occur, again and again.
-CACHE_SIZE = 512
+CACHE_SIZE = 1024
 _compiled: dict[Any, Executable] = {}
 
 
@@ -30,10 +30,10 @@ def computed(node: Node, operands: Sequence[Any]) -> Any:
     """The value of one node over NumPy values; integers wrap, as in any graph.
 
     Args:
-        node: an elementwise node, or one that moves elements.
-        operands: their values; sizes may be stretched to a common one.
+        node: any node of one result.
+        operands: their values; sizes of an elementwise node may be stretched to a common one.
     """
-    if node.primitive.elementwise:
+    if node.primitive.elementwise and len(set(map(np.shape, operands))) > 1:
         operands = np.broadcast_arrays(*operands)
     types = tuple(TensorType(np.shape(x), as_dtype(x.dtype)) for x in operands)
     key = (node.primitive, types, attrs_key(node))

@@ -8,9 +8,9 @@ from typing import Any, NoReturn
 from .._utils.collection import uncollected
 from ..engines._base import Engine, Executable
 from ..errors import FOREIGN, EngineError, EvaluationError, KameleonError
-from ..graph.ir.leaves import CONSTANT, input_node
+from ..graph.ir.leaves import CONSTANT
 from ..graph.ir.node import Node
-from ..graph.ir.program import Graph, attrs_key
+from ..graph.ir.program import Graph
 from ..graph.ir.text import before
 from ..graph.passes import pipeline
 from .calls.failures import own_failure
@@ -55,23 +55,13 @@ def stages(graph: Graph, engine: Engine) -> list[tuple[str, Graph]]:
 
 
 def _fold(node: Node) -> Any:
-    """The value of a node over constants; None where it can't be computed before the program runs.
-
-    Code for the operation is kept: the same few operations are folded again and again.
-    """
+    """The value of a node over constants; None where it can't be computed before a run."""
     if node.primitive is CONSTANT or node.primitive.name not in embedded().rules:
         return None
-    types = tuple(n.type for n in node.operands)
-    key = (node.primitive.name, types, attrs_key(node))
-    folding = workspace.folding
+    from ..engines._embedded import computed  # which loads the embedded engine
+
     try:
-        found = folding.get(key)
-        if found is None:
-            inputs = [input_node(t) for t in types]
-            operation = node.primitive(*inputs, **node.attrs)
-            found = embedded().compile(Graph(inputs, [operation]))
-            keep(folding, key, found, CACHE_SIZE)
-        return found([n.attrs["value"].array for n in node.operands])[0]
+        return computed(node, [n.attrs["value"].array for n in node.operands])
     except FOREIGN:
         raise
     except Exception:  # the node fails at run time, too, and is reported there

@@ -25,7 +25,6 @@ class Workspace:
         self.uids: defaultdict[str, int] = defaultdict(int)
         self.learning_phase: Node | int | None = None
         self.compiled: dict[Any, Any] = {}
-        self.folding: dict[Any, Any] = {}
         self.functions: dict[Any, Any] = {}
         self.variables: WeakSet[Variable] = WeakSet()
         self.watched: dict[str, list[Any]] = {}  # by name, the statistics of each step
