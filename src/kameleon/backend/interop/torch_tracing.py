@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import torch
@@ -130,8 +130,8 @@ class Traced(TorchEmitter):
             "pad": torch.constant_pad_nd,
             "upright": lambda x: x,
         },
-        large=2**40,
     )
+    in_place = False
     rules: ClassVar[Mapping[str, Rule]] = {
         **RULES,
         **{name: _flat(RULES[name]) for name in POOLS},
@@ -150,14 +150,6 @@ class Traced(TorchEmitter):
     @cached_property
     def _early(self) -> set[Node]:
         return follows_from_sizes(self.graph, ())
-
-    def is_blocked(self, node: Node) -> bool:
-        """See `Emitter.is_blocked`: nothing is."""
-        return False
-
-    def emit(self, node: Any, text: str, operands: Any, *more: Any, **options: Any) -> None:
-        """See `Emitter.emit`: nothing is written into buffers."""
-        super().emit(node, text.replace("{out}", ""), operands, *more, **options)
 
     def slot(self, node: Node) -> int:
         """See `Emitter.slot`: constants are made by lines."""

@@ -28,12 +28,14 @@ class Emitter:
         rules: the table; a rule emits the line of a node.
         transpose: the method of arrays that brings axes into another order.
         pooled: large values come from the pool of buffers, and go back to it.
+        in_place: lines may write into memory that is there: of operands, or block by block.
     """
 
     language: ClassVar[Language]
     rules: ClassVar[Mapping[str, Rule]]
     transpose: ClassVar[str] = "transpose"
     pooled: bool = True
+    in_place: ClassVar[bool] = True
 
     def __init__(self, graph: Graph, more: int = 0, results: Collection[Node] | None = None):
         """
@@ -78,7 +80,7 @@ class Emitter:
 
     def is_blocked(self, node: Node) -> bool:
         """Whether an elementwise node may be computed block by block."""
-        return True
+        return self.in_place
 
     def is_late(self, node: Node) -> bool:
         """Whether a node makes no line before another node needs it."""
@@ -213,6 +215,7 @@ class Emitter:
         the type of the result.
         """
         args = [self.slot(x) if isinstance(x, Node) else x for x in operands]
+        text = text if self.in_place else text.replace("{out}", "")
         if dims is None and "{out}" in text:
             known = f"{{{full[0]}}}.shape" if full else None
             dims = literal(node.shape) if node.type.is_static else known

@@ -22,7 +22,7 @@ from ...graph.ir.serial import graph_to_data
 from ...graph.ir.types import TensorType
 from .._codegen.code import Code
 from .._codegen.emitter import Emitter, Rule
-from .._codegen.rules import unary
+from .._codegen.rules import holes, unary
 from .._codegen.schedule import WHEN_NEEDED
 from ..numpy.engine import NumpyEmitter
 from ..numpy.rules import RULES as NUMPY
@@ -81,9 +81,9 @@ def _expanded(e: Emitter, node: Node) -> None:
     inputs = [input_node(x.type) for x in node.operands]
     assert node.primitive.expand is not None
     body = PlainEmitter(Graph(inputs, [node.primitive.expand(*inputs, **node.attrs)]))
-    given = ", ".join(f"{{{i}}}" for i in range(len(inputs)))
     function = e.constant(e.function(body.run(own_outputs=True)))
-    e.emit(node, f"{{{len(inputs)}}}({given})[0]", [*e.operands(node), function])
+    text = f"{{{len(inputs)}}}({holes(0, len(inputs))})[0]"
+    e.emit(node, text, [*e.operands(node), function])
 
 
 RULES: dict[str, Rule] = {

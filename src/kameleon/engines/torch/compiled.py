@@ -15,7 +15,6 @@ from typing import Any
 import torch
 
 from ...errors import EngineError
-from ...graph.ir.node import Node
 from ...graph.ir.program import Graph
 from .._base import Executable
 from .._codegen.code import Code, Language
@@ -33,7 +32,9 @@ if "tensorflow" in sys.modules and "triton" not in sys.modules and find_spec("tr
 
 
 class CompiledEmitter(PlainEmitter):
-    """Emits lines without buffers to write into: the compiler plans memory."""
+    """Emits lines without buffers to write into: the compiler plans memory, and itself makes one
+    loop of elementwise operations.
+    """
 
     language = Language(
         "torch.compile",
@@ -47,16 +48,9 @@ class CompiledEmitter(PlainEmitter):
             **BUFFERLESS,
             "keep_where_positive": lambda y, x: torch.where(y > 0, x, 0),
         },
-        large=2**40,
     )
 
-    def is_blocked(self, node: Node) -> bool:
-        """The compiler itself makes one loop of elementwise operations."""
-        return False
-
-    def emit(self, node: Any, text: str, operands: Any, *more: Any, **options: Any) -> None:
-        """See `Emitter.emit`."""
-        super().emit(node, text.replace("{out}", ""), operands, *more, **options)
+    in_place = False
 
     def function(self, code: Code) -> Callable[..., Any]:
         """See `Emitter.function`."""

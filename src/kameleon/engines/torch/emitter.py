@@ -60,7 +60,7 @@ class TorchEmitter(Emitter):
         results: Collection[Node] | None = None,
     ):
         # PyTorch has an allocator of its own for the memory of accelerators.
-        self.pooled = device.type == "cpu"
+        self.pooled = self.in_place and device.type == "cpu"
         super().__init__(graph, more, results)
         self.device = device
         self.several_threads = device.type == "cpu" and torch.get_num_threads() > 1
@@ -120,7 +120,8 @@ class TorchEmitter(Emitter):
     def is_blocked(self, node: Node) -> bool:
         """See `Emitter.is_blocked`."""
         fusion = self._fusions.get(node)
-        return self.device.type == "cpu" and (fusion is None or fusion.text != ADDED_PRODUCT)
+        is_loop = fusion is None or fusion.text != ADDED_PRODUCT
+        return super().is_blocked(node) and self.device.type == "cpu" and is_loop
 
     def is_late(self, node: Node) -> bool:
         """See `Emitter.is_late`."""
