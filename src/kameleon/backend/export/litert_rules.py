@@ -7,11 +7,11 @@ from typing import Any
 
 import tensorflow as tf
 
-from ...engines._lowering import Rule
-from ...engines.tensorflow.control import specs
+from ...engines._lowering import Rule, first
+from ...engines.tensorflow.control import specs, typed
 from ...engines.tensorflow.convolution import lifted, line, plane
 from ...engines.tensorflow.engine import TensorflowEngine
-from ...engines.tensorflow.kernels import Tensor, cast, constant, raw, reshaped, shape_of, vector
+from ...engines.tensorflow.kernels import Tensor, constant, raw, reshaped, shape_of, vector
 from ...engines.tensorflow.lowering import Tracing
 from ...engines.tensorflow.movement import padded
 from ...engines.tensorflow.networks import rowwise
@@ -50,18 +50,6 @@ class LiteTracing(Tracing):
         return tf.constant(array, dtype=array.dtype)
 
 
-def _check(e: Tracing, node: Node, x: Tensor, holds: Tensor) -> Tensor:
-    return x
-
-
-def _gather(e: Tracing, node: Node, x: Tensor, index: Tensor) -> Tensor:
-    return raw.GatherV2(params=x, indices=_index(index), axis=node.attrs["axis"])
-
-
-def _index(index: Tensor) -> Tensor:
-    return cast(index, "int64" if index.dtype in (tf.uint32, tf.uint64, tf.int64) else "int32")
-
-
 def _max_pool(e: Tracing, node: Node, x: Tensor) -> tuple[Tensor, Tensor]:
     """Margins are filled with the least number beforehand: the operation has none."""
     window, wide = node.attrs["window"], lifted(node.attrs["window"])
@@ -78,19 +66,19 @@ def _cond(e: Tracing, node: Node, condition: Tensor, *operands: Tensor) -> tuple
     then, otherwise = (
         lambda b=node.attrs[name]: e.inner(b, operands) for name in ("then", "otherwise")
     )
-    return _typed(tf.cond(condition, then, otherwise), node.type)
+    return typed(tf.cond(condition, then, otherwise), node.type)
 
 
 def _while(e: Tracing, node: Node, *operands: Tensor) -> tuple[Tensor, ...]:
-    first, graphs = node.attrs["consts"], node.attrs
-    consts, carry = operands[:first], operands[first:]
+    count, graphs = node.attrs["consts"], node.attrs
+    consts, carry = operands[:count], operands[count:]
     results = tf.while_loop(
         lambda *state: e.inner(graphs["condition"], [*consts, *state])[0],
         lambda *state: e.inner(graphs["body"], [*consts, *state]),
         list(carry),
-        shape_invariants=specs(graphs["body"].inputs[first:]),
+        shape_invariants=specs(graphs["body"].inputs[count:]),
     )
-    return _typed(results, node.type)
+    return typed(results, node.type)
 
 
 def _scan(e: Tracing, node: Node, *operands: Tensor) -> tuple[Tensor, ...]:
@@ -121,7 +109,7 @@ def _scan(e: Tracing, node: Node, *operands: Tensor) -> tuple[Tensor, ...]:
         [constant(0, tf.int32), *carry, *outputs],
         shape_invariants=[tf.TensorSpec([], tf.int32), *specs(body.inputs[c : c + k]), *stacked],
     )
-    return _typed(results, node.type)
+    return typed(results, node.type)
 
 
 def _empty(
@@ -135,13 +123,6 @@ def _empty(
         values = e.inner(Graph(body.inputs, [y]), [*operands[:first], *slices])
         sizes = shape_of(values[0])
     return raw.Fill(dims=vector([length, *sizes]), value=constant(0, tf.as_dtype(str(y.dtype))))
-
-
-def _typed(values: Any, types: Any) -> tuple[Tensor, ...]:
-    values = values if isinstance(values, list | tuple) else [values]
-    for value, type in zip(values, types, strict=True):
-        value.set_shape(type.shape)
-    return tuple(values)
 
 
 def _is_nan(e: Tracing, node: Node, x: Tensor) -> Tensor:
@@ -206,11 +187,10 @@ def _log1p(e: Tracing, node: Node, x: Tensor) -> Tensor:
 
 
 OWN: dict[str, Rule] = {
-    "check": _check,
+    "check": first,
     "cond": _cond,
     "while": _while,
     "scan": _scan,
-    "gather": _gather,
     "max_pool": _max_pool,
     "is_nan": _is_nan,
     **{name: _with_nan(RULES[name]) for name in ("exp", "maximum", "minimum", "sign")},

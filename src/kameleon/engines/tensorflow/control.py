@@ -31,19 +31,19 @@ def cond(e: Tracing, node: Node, condition: Tensor, *operands: Tensor) -> tuple[
     known = [x.shape for x in node.operands[1:]]
     then, otherwise = (lambda b=b: e.inner(b, _all_shielded(operands, known)) for b in branches)
     results = tf.cond(condition, then, otherwise)
-    return tuple(_typed(results, node.type))
+    return typed(results, node.type)
 
 
 def _all_shielded(tensors: Sequence[Tensor], known: Sequence[Any] = ()) -> list[Tensor]:
     return [shielded(x, shape) for x, shape in zip_longest(tensors, known)]
 
 
-def _typed(values: Any, types: Any) -> list[Tensor]:
+def typed(values: Any, types: Any) -> tuple[Tensor, ...]:
     """Results of control flow, with the shapes that the graph knows."""
     values = values if isinstance(values, list | tuple) else [values]
     for value, type in zip(values, types, strict=True):
         value.set_shape(type.shape)
-    return list(values)
+    return tuple(values)
 
 
 def _shaped(values: Any, types: Any) -> tuple[Tensor, ...]:
@@ -107,7 +107,7 @@ def scan(e: Tracing, node: Node, *operands: Tensor) -> tuple[Tensor, ...]:
         )
         for x, y in zip(results[k:], body.outputs[k:], strict=True)
     ]
-    return (*_shaped(results[:k], node.type[:k]), *_typed(stacked, node.type[k:]))
+    return (*_shaped(results[:k], node.type[:k]), *typed(stacked, node.type[k:]))
 
 
 def _reserved(y: Node, length: Any) -> Tensor:
@@ -145,7 +145,7 @@ def embedded(e: Tracing, node: Node, *operands: Tensor) -> tuple[Tensor, ...]:
     results = tf.numpy_function(
         lambda *arrays: code(arrays), operands, [t.dtype for t in types], stateful=False
     )
-    return tuple(_typed(results, types))
+    return typed(results, types)
 
 
 def called(e: Tracing, node: Node, *operands: Tensor) -> tuple[Tensor, ...]:
@@ -157,7 +157,7 @@ def called(e: Tracing, node: Node, *operands: Tensor) -> tuple[Tensor, ...]:
     results = tf.numpy_function(
         callee.callback, operands, [t.dtype for t in types], stateful=not callee.pure
     )
-    return tuple(_typed(results, types))
+    return typed(results, types)
 
 
 def is_own(node: Node) -> bool:
