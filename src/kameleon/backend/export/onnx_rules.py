@@ -79,27 +79,6 @@ def _reduce_prod(lo: L, node: Node, x: str) -> Any:
     return _products(lo, x, node.dtype, dims)[0]
 
 
-def _any(lo: L, x: str, axes: Sequence[int], kind: str = "ReduceMax") -> str:
-    """Bools reduced: older operators take them as numbers."""
-    return lo.cast(lo.op(kind, lo.cast(x, "uint8"), lo.ints(*axes), keepdims=0), "bool")
-
-
-def _logic(kind: str) -> Rule:
-    return lambda lo, node, x: _any(lo, x, node.attrs["axes"], kind)
-
-
-def _extremum(name: str, kind: str) -> Rule:
-    def rule(lo: L, node: Node, x: str) -> Any:
-        """The extremum, NaN where there's a NaN: the operator may lose it."""
-        if node.dtype not in movement.FLOATS:
-            return OF_ENGINE[name](lo, node, x)
-        found = lo.op(kind, x, lo.ints(*node.attrs["axes"]), keepdims=0)
-        spoilt = _any(lo, lo.op("IsNaN", x), node.attrs["axes"])
-        return lo.op("Where", spoilt, lo.scalar(float("nan"), node.dtype), found)
-
-    return rule
-
-
 def _argsort(lo: L, node: Node, x: str) -> Any:
     """The order of numbers, with the NaNs behind: `TopK` puts these anywhere, and orders what is
     equal by its place."""
@@ -128,10 +107,6 @@ NEWEST: Mapping[str, Rule] = {
 PORTABLE: Mapping[str, Rule] = {
     **NEWEST,
     "relu": lambda lo, node, x: lo.op("Relu", x),  # the sign of a zero is the library's own
-    "reduce_any": _logic("ReduceMax"),
-    "reduce_all": _logic("ReduceMin"),
-    "reduce_max": _extremum("reduce_max", "ReduceMax"),
-    "reduce_min": _extremum("reduce_min", "ReduceMin"),
     "argsort": _argsort,
     "cumprod": _cumprod,
     "reduce_prod": _reduce_prod,
@@ -157,7 +132,7 @@ class Portable(Lowered):
     """The walk, without operators that older versions lack."""
 
     rules = PORTABLE
-    has_bitcast = False
+    has_bitcast = reduces_bools = False
 
 
 class ModelEngine(OnnxRuntimeEngine):

@@ -21,7 +21,8 @@ class OnnxLowering(Lowering):
 
     title = "ONNX Runtime"
     rules: Mapping[str, Rule] = {}
-    has_bitcast = True  # older sets of operators lack it
+    has_bitcast = True  # older sets of operators lack it,
+    reduces_bools = True  # and have extrema of numbers alone
 
     def __init__(self, graph: Graph, arguments: Sequence[str], writer: Writer):
         super().__init__(graph, arguments)

@@ -237,21 +237,23 @@ def _extremum(kind: str, arg: str) -> Rule:
         found = plain(lo, node, x)
         if not node.dtype.is_float:
             return found
-        spoilt = lo.op("ReduceMax", lo.op("IsNaN", x), lo.ints(*node.attrs["axes"]), keepdims=0)
+        spoilt = _extremum_of_bools(lo, "ReduceMax", lo.op("IsNaN", x), node.attrs["axes"])
         return lo.op("Where", spoilt, lo.scalar(np.nan, node.dtype), found)
 
     return rule
 
 
-def _logic(kind: str) -> Rule:
-    """The maximum or minimum of bools; as integers, where there may be no elements."""
+def _extremum_of_bools(lo: L, kind: str, x: str, axes: Sequence[int], some: bool = True) -> Any:
+    """The maximum or minimum of bools; as integers, where there may not be `some` elements."""
+    if some and lo.reduces_bools:
+        return lo.op(kind, x, lo.ints(*axes), keepdims=0)
+    return lo.cast(lo.op(kind, lo.cast(x, "uint8"), lo.ints(*axes), keepdims=0), "bool")
 
+
+def _logic(kind: str) -> Rule:
     def rule(lo: L, node: Node, x: str) -> Any:
         axes, shape = node.attrs["axes"], node.operands[0].shape
-        some = all(shape[i] for i in axes)
-        x = x if some else lo.cast(x, "uint8")
-        found = lo.op(kind, x, lo.ints(*axes), keepdims=0)
-        return found if some else lo.cast(found, "bool")
+        return _extremum_of_bools(lo, kind, x, axes, all(shape[i] for i in axes))
 
     return rule
 
