@@ -11,14 +11,12 @@ from jax import lax
 
 from ...engines._lowering import Rule, made
 from ...engines.jax.engine import JaxEngine
+from ...engines.jax.executable import large_constants
 from ...engines.jax.lowering import HOST, NOTHING, Tracing, as_array
 from ...engines.jax.rules import RULES
 from ...errors import EngineError, EvaluationError
-from ...graph.analysis.meetings import meeting_themselves
 from ...graph.ir.node import ITEM, Node
 from ...graph.ir.program import Graph, bodies
-from ...graph.ir.types import BFLOAT16, FLOAT16
-from ...graph.primitives.precision import has_dtype
 from ...graph.primitives.shaping import shape_operands
 from ...runtime.compiler import prepared
 from ...runtime.stages import Levels
@@ -105,10 +103,6 @@ def _refuse(node: Node, name: str, engine: TracedEngine) -> NoReturn:
 class Inside(Tracing):
     """See `Tracing`; what's known of sizes is checked while code is made, for later is too late."""
 
-    def inner(self, graph: Graph, arguments: Values) -> list[Value]:
-        """See `Lowering.inner`."""
-        return type(self)(graph, arguments, self.rules, self.given).run()
-
     def _is_early(self, node: Node) -> bool:
         """Whether a node decides shapes, or is arithmetic or a comparison of sizes."""
         compares = node.primitive.elementwise and node.shape == () and node.dtype.is_bool
@@ -138,7 +132,7 @@ class Traced:
     def __init__(self, pure: Pure, name: str):
         self.graph = prepared(pure.graph, self.engine)
         check(self.graph, name, self.engine)
-        self._rounds = _rounds(self.graph)
+        self._rounds = NOTHING in large_constants(self.graph)
         self.__name__ = "kameleon"  # in what JAX shows
 
         def kameleon(*arguments: Value) -> tuple[Value, ...]:
@@ -156,13 +150,6 @@ class Traced:
         given = {NOTHING: _nothing(arguments)} if self._rounds else {}
         found = self.tracing(self.graph, arguments, self.rules, given).run()
         return tuple(map(as_array, found))
-
-
-def _rounds(graph: Graph) -> bool:
-    """Whether XLA would compute something otherwise than it's written: see `lowering`."""
-    inner = (body for node in graph.nodes for body in bodies(node))
-    half = has_dtype(graph, (FLOAT16, BFLOAT16))
-    return half or bool(meeting_themselves(graph)) or any(map(_rounds, inner))
 
 
 def _nothing(arguments: Values) -> Value:

@@ -52,7 +52,7 @@ class JaxExecutable(Executable):
         self.graph, self.flags = flagged(graph)
         self._static = shape_inputs(self.graph)
         self._traced = [i for i in range(len(graph.inputs)) if i not in self._static]
-        self._large = _large_constants(self.graph)
+        self._large = large_constants(self.graph)
         self._large_values: list[Any] | None = None
         self._variants: dict[Any, Compiled] = {}
         self._seen: dict[tuple[Any, ...], None] = {}
@@ -245,11 +245,14 @@ def number(value: Any) -> Any:
     return tuple(found) if isinstance(found, list) else found
 
 
-def _large_constants(graph: Graph) -> list[Node]:
+def large_constants(graph: Graph) -> list[Node]:
+    """The constants of a graph and its bodies that shall be arguments; `NOTHING` among them, where
+    XLA would compute something otherwise than it's written.
+    """
     found = {n: None for n in graph.nodes if is_large(n)}
     for node in graph.nodes:
         for body in bodies(node):
-            found.update(dict.fromkeys(_large_constants(body)))
+            found.update(dict.fromkeys(large_constants(body)))
     if has_dtype(graph, (FLOAT16, BFLOAT16)) or meeting_themselves(graph):
         found[NOTHING] = None
     return list(found)

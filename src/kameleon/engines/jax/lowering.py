@@ -67,7 +67,7 @@ class Tracing(Lowering):
 
     def inner(self, graph: Graph, arguments: Sequence[Value]) -> list[Value]:
         """See `Lowering.inner`."""
-        return Tracing(graph, arguments, self.rules, self.given).run()
+        return type(self)(graph, arguments, self.rules, self.given).run()
 
     def constant(self, array: Any) -> Value:
         """Small constants stay NumPy arrays: JAX takes them as they are."""
