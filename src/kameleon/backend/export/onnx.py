@@ -13,12 +13,11 @@ import onnx
 from onnx import helper, version_converter
 
 from ..._utils.files import replace
-from ...engines.onnxruntime.model import LATER, OPSET, Writer, operators, typed
+from ...engines.onnxruntime.model import LATER, OPSET, Writer, declared, operators, typed
 from ...errors import FOREIGN, ArgumentError, EngineError, UnsupportedError
 from ...graph.analysis.agreement import agreed_sizes
 from ...graph.ir.node import Node
 from ...graph.ir.program import Graph, all_nodes, depth
-from ...graph.ir.sizes import Sizes
 from ...graph.primitives.elementwise import add, constant
 from ...runtime.compiler import prepared
 from ...runtime.container import packed
@@ -191,7 +190,7 @@ def _model(
         (model.graph.output, graph.outputs, found),
     ):
         for proto, node, name in zip(protos, nodes, public_names, strict=False):
-            proto.CopyFrom(typed(name, node.dtype, _dims(node, name, sizes, labels)))
+            proto.CopyFrom(declared(name, node, sizes, labels))
     return model, made_for
 
 
@@ -201,15 +200,6 @@ def _without_clashes(public: dict[str, str], writer: Writer) -> dict[str, str]:
     numbers = range(int(shared.name()[1:]))
     inner = [name for i in numbers if (name := f"v{i}") in used and name not in public]
     return public | {name: shared.name() + "_" for name in inner}
-
-
-def _dims(node: Node, name: str, sizes: Sizes, labels: dict[Any, str]) -> list[int | str]:
-    """Sizes; equal ones that are unknown have the same name."""
-    roots = [d if d is not None else sizes.of(node, axis) for axis, d in enumerate(node.shape)]
-    return [
-        x if isinstance(x, int) else labels.setdefault(x, f"{name}_dim_{axis}")
-        for axis, x in enumerate(roots)
-    ]
 
 
 def _named_lines(

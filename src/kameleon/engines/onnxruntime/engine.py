@@ -19,7 +19,6 @@ from ...errors import FOREIGN, EngineError
 from ...graph.analysis.agreement import sizes_of
 from ...graph.ir.node import Node
 from ...graph.ir.program import Graph
-from ...graph.ir.sizes import Sizes
 from ...graph.ir.text import lines_by_node
 from ...graph.ir.types import DTYPES, TensorType
 from ...graph.passes.storage import BITS
@@ -31,7 +30,7 @@ from .._profiles import Event, mark_of, timings
 from ..numpy.engine import NumpyEngine
 from .dtypes import CARRIERS
 from .lowering import OnnxLowering
-from .model import ONNX_TYPES, Shared, Writer, operators, typed
+from .model import ONNX_TYPES, Shared, Writer, declared, operators
 from .rules import NEEDS, RULES, WHERE
 
 # Where sizes are unknown, planning how values share memory takes time that grows with the square
@@ -210,7 +209,9 @@ class OnnxRuntimeEngine(NumpyEngine):
         writer = Writer()
         names = [writer.shared.name() for _ in graph.inputs]
         outputs = writer.owned(_Lowering(graph, names, writer).run())
-        model = writer.model(_declared(graph, names, sizes), outputs)
+        labels: dict[Any, str] = {}  # so that memory can be planned
+        pairs = zip(names, graph.inputs, strict=True)
+        model = writer.model([declared(name, x, sizes, labels) for name, x in pairs], outputs)
         static = all(x.type.is_static for x in graph.inputs)
         session = partial(_session, writer.shared.lines, static, model=model)
         check = agreed.check if agreed else None
@@ -242,20 +243,6 @@ class OnnxRuntimeEngine(NumpyEngine):
     def devices(self) -> Sequence[str]:
         """See `Engine.devices`."""
         return ["gpu" if "CUDA" in p else "cpu" for p in providers()]
-
-
-def _declared(graph: Graph, names: Sequence[str], sizes: Sizes) -> list[Any]:
-    """The inputs' declarations; unknown sizes have names, so that memory can be planned."""
-    labels: dict[Any, str] = {}
-    declared = []
-    for node, name in zip(graph.inputs, names, strict=True):
-        dims: list[Any] = []
-        for axis, dim in enumerate(node.shape):
-            root = dim if dim is not None else sizes.of(node, axis)
-            known = isinstance(root, int)
-            dims.append(root if known else labels.setdefault(root, f"d{len(labels)}"))
-        declared.append(typed(name, node.dtype, dims))
-    return declared
 
 
 def _mark(graph: Any, made_for: Mapping[str, Node | None]) -> None:

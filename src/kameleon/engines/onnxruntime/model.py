@@ -11,6 +11,7 @@ import onnx
 from onnx import helper, numpy_helper
 
 from ...graph.ir.node import Node
+from ...graph.ir.sizes import Sizes
 from ...graph.ir.types import TensorType
 
 # The operator set that models are written for, and operators that need a later one.
@@ -217,3 +218,15 @@ def operators(graph: onnx.GraphProto) -> Iterator[onnx.NodeProto]:
 def typed(name: str, dtype: str, shape: Sequence[int | str | None] | None) -> onnx.ValueInfoProto:
     """The declaration of an input; None as shape: of any rank."""
     return helper.make_tensor_value_info(name, ONNX_TYPES[dtype], shape)
+
+
+def declared(name: str, node: Node, sizes: Sizes, labels: dict[Any, str]) -> onnx.ValueInfoProto:
+    """The declaration of a node; sizes that are unknown have names, equal ones the same: `labels`
+    are those of the whole graph.
+    """
+    roots = [d if d is not None else sizes.of(node, axis) for axis, d in enumerate(node.shape)]
+    dims = [
+        x if isinstance(x, int) else labels.setdefault(x, f"{name}_dim_{axis}")
+        for axis, x in enumerate(roots)
+    ]
+    return typed(name, node.dtype, dims)
