@@ -50,14 +50,7 @@ def _inferred(lo: L, node: Node) -> int | None:
     rest = [[d for d in s if d is not None] for s in (shape, x.shape)]
     if known_product(tuple(rest[0])) != known_product(tuple(rest[1])) or 0 in rest[0]:
         return None
-    return shape.index(None) if _root(lo, sizes[0]) == lo.sizes.of(x, unknown[0]) else None
-
-
-def _root(lo: L, size: Node) -> Any:
-    """What stands for a size operand among equal sizes."""
-    if size.primitive.name == "size":
-        return lo.sizes.of(size.operands[0], size.attrs["axis"])
-    return lo.sizes.representative(size)
+    return shape.index(None) if lo.sizes.of_scalar(sizes[0]) == lo.sizes.of(x, unknown[0]) else None
 
 
 def _broadcast(lo: L, node: Node, x: str, *sizes: str) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -18,17 +18,14 @@ from .movement import END, padded, sliced
 L = OnnxLowering
 
 
-class _Layout(NamedTuple):
-    """Permutations between the two layouts, for so many spatial axes."""
-
-    to_onnx: list[int]
-    back: list[int]
+def _channels_first(lo: L, x: str, n: int) -> str:
+    """(batch, *space, channels), of `n` axes of space, as (batch, channels, *space)."""
+    return lo.transpose(x, [0, n + 1, *range(1, n + 1)])
 
 
-def _layout(window: Window) -> _Layout:
-    n = window.rank
-    space = range(1, n + 1)
-    return _Layout([0, n + 1, *space], [0, *(i + 1 for i in space), 1])
+def _channels_last(lo: L, x: str, n: int) -> str:
+    """The other way round."""
+    return lo.transpose(x, [0, *range(2, n + 2), 1])
 
 
 def _pads(window: Window) -> list[int]:
@@ -61,21 +58,21 @@ def _weights(lo: L, node: Node, k: str) -> tuple[str, int]:
 
 
 def _conv(lo: L, node: Node, x: str, k: str, *bias: str) -> str:
-    window, layout = node.attrs["window"], _layout(node.attrs["window"])
+    window = node.attrs["window"]
     weights, group = _weights(lo, node, k)
-    x = lo.transpose(x, layout.to_onnx)
+    x = _channels_first(lo, x, window.rank)
     y = lo.op("Conv", x, weights, *bias, **_moves(window), group=group)
-    return lo.transpose(y, layout.back)
+    return _channels_last(lo, y, window.rank)
 
 
 def _conv_input(lo: L, node: Node, g: str, k: str, *sizes: str) -> Any:
     """The adjoint, onto the widest space that the windows may come from, cut to the wanted one."""
-    window, layout = node.attrs["window"], _layout(node.attrs["window"])
+    window = node.attrs["window"]
     n, lows = window.rank, [a for a, _ in window.padding]
     weights, group = _weights(lo, node, k)
     y = lo.op(
         "ConvTranspose",
-        lo.transpose(g, layout.to_onnx),
+        _channels_first(lo, g, n),
         weights,
         **_moves(window, padding=False),
         pads=[*lows, *[0] * n],
@@ -83,7 +80,7 @@ def _conv_input(lo: L, node: Node, g: str, k: str, *sizes: str) -> Any:
         group=group,
     )
     y = sliced(lo, y, range(2, n + 2), [0] * n, stated_dims(node), [1] * n)
-    return lo.transpose(y, layout.back)
+    return _channels_last(lo, y, n)
 
 
 # With fewer channels one product of all cells' patches is quicker than one for each cell.
