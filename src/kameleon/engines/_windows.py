@@ -1,9 +1,16 @@
-"""Which convolutions are left to a library, and which are expanded."""
+"""Which windows are left to a library, and which are expanded."""
 
 from __future__ import annotations
 
 from ..graph.ir.node import Node
 from ..graph.primitives.windows import is_of_single_cells
+
+# What libraries' kernels take no empty tensors for: see `Engine.nonempty_dims`.
+NONEMPTY = dict.fromkeys(
+    "conv conv_input conv_kernel depthwise_conv depthwise_input depthwise_kernel sum_pool"
+    " sum_unpool".split(),
+    ("samples", "places", "channels"),
+)
 
 
 def has_neighbours(node: Node) -> bool:

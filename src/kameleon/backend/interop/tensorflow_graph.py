@@ -11,7 +11,7 @@ import tensorflow as tf
 
 from ...engines.tensorflow.engine import engine
 from ...engines.tensorflow.lowering import Tracing
-from ...engines.tensorflow.rules import NEEDS, RULES
+from ...engines.tensorflow.rules import RULES
 from ...errors import GradientError
 from ...graph.ir.node import Node
 from ...graph.ir.program import Graph
@@ -156,7 +156,7 @@ class Applied:
 
 def _ready(graph: Graph) -> Graph:
     """A graph behind all passes, with conditions around windows that may see nothing."""
-    return populated(prepared(graph, engine), NEEDS)[0]
+    return populated(prepared(graph, engine), engine.nonempty_dims)[0]
 
 
 def _tensors(lowering: Tracing) -> list[Any]:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from ...graph.ir.node import Node
 from .._lowering import Rule
+from .._windows import NONEMPTY
 from . import control, elementwise, movement, networks, windows
 
 RULES: dict[str, Rule] = {
@@ -40,10 +41,6 @@ WHERE: dict[str, Callable[[Node], bool]] = {
 # Kernels that give wrong sizes, or fail, where windows see nothing. The rule of maxima allows for
 # windows without a place; without samples or channels oneDNN's gradient of them ends the process.
 NEEDS = {
-    **dict.fromkeys(
-        "conv conv_input conv_kernel depthwise_conv depthwise_input depthwise_kernel sum_pool"
-        " sum_unpool".split(),
-        ("samples", "places", "channels"),
-    ),
+    **NONEMPTY,
     **dict.fromkeys(("max_pool", "unpool"), ("samples", "channels")),
 }

@@ -19,11 +19,12 @@ from .._base import Engine, Executable, Timing
 from .._codegen.code import Code
 from .._codegen.emitter import Rule
 from .._codegen.timed import timed
+from .._windows import NONEMPTY
 from . import pool, tensors
 from .embedded import BORROWED
 from .emitter import TorchEmitter
 from .precision import AS_PRODUCTS
-from .rules import CARRIERS, NEEDS, RULES, WHERE
+from .rules import CARRIERS, RULES, WHERE
 from .tensors import ARRAY, STORAGE, as_numpy, as_tensor, shared, type_of
 
 R = TypeVar("R")
@@ -49,7 +50,7 @@ class TorchEngine(Engine):
     where = WHERE
     storage = STORAGE
     carriers = CARRIERS
-    nonempty_dims = NEEDS
+    nonempty_dims = NONEMPTY
     borrowed = ("ctc_greedy", "ctc_beam_search", *BORROWED)
     shape_of = staticmethod(attrgetter("shape"))  # type: ignore[assignment]
     type_of = staticmethod(type_of)

@@ -230,15 +230,6 @@ WHERE: dict[str, Callable[[Node], bool]] = {
     **dict.fromkeys(("sum_pool", "sum_unpool"), _has_sums),
 }
 
-# PyTorch has no kernels for windows that see nothing.
-NEEDS = dict.fromkeys(
-    (
-        *("conv", "conv_input", "conv_kernel", "depthwise_conv", "depthwise_input"),
-        *("depthwise_kernel", "sum_pool", "sum_unpool"),
-    ),
-    ("samples", "places", "channels"),
-)
-
 # Dtypes that PyTorch has no kernels for (along three axes, of sums), and what carries them.
 CARRIERS: dict[str, dict[str, str]] = {
     "contract": {"bool": "float32"},

@@ -3,7 +3,7 @@
 PyTorch has channels in front of space; seen through a permutation, a tensor with channels last
 is what PyTorch calls `channels_last`, and nothing is copied. One spatial axis becomes two, the
 first of size 1. The two margins of an axis differ for maxima alone. But for maxima, no tensor is
-empty: see `rules.NEEDS`.
+empty: see `NONEMPTY`.
 """
 
 from __future__ import annotations
