@@ -9,9 +9,6 @@ from _support.originals import needs_tensorflows_files
 from _support.programs import ANYWHERE, COMMAND, run
 from runtime.test_explorer import embedded
 
-from kameleon.cli import explore
-from kameleon.runtime import function as functions
-
 PROGRAM = """
 import sys
 from keras import backend as K
@@ -42,12 +39,17 @@ def test_a_program_ends_as_it_ends(tmp_path: Path) -> None:
     assert len(list((tmp_path / "explored").iterdir())) == 2
 
 
-def test_a_folder_that_can_t_be_made(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "file").touch()
-    with pytest.raises(SystemExit) as end:
-        explore.main(["-o", str(tmp_path / "file" / "x"), "program.py"])
-    assert end.value.code == 1 and "can't be made" in capsys.readouterr().err
-    assert not functions.watchers
+def test_a_folder_that_can_t_be_made(tmp_path: Path) -> None:
+    (tmp_path / "program.py").touch()
+    done = run(["-c", COMMAND, "explore", "-o", "program.py/x", "program.py"], tmp_path)
+    assert done.returncode == 1 and "can't be made" in done.stderr
+
+
+@pytest.mark.parametrize("command", ["explore", "profile"])
+def test_a_program_that_isn_t_there(tmp_path: Path, command: str) -> None:
+    done = run(["-c", COMMAND, command, "-o", "pages", "absent.py"], tmp_path)
+    assert done.returncode == 2 and done.stderr.startswith(f"kameleon {command}: can't open file")
+    assert len(done.stderr.splitlines()) == 1 and not list(tmp_path.iterdir())
 
 
 TENSORFLOW = """

@@ -8,7 +8,7 @@ from pathlib import Path
 from weakref import WeakSet
 
 from kameleon.cli.parsing import Parser, made_or_end
-from kameleon.cli.run import add_options, plan_of, run
+from kameleon.cli.run import add_options, plan_of, prepared
 from kameleon.errors import KameleonError
 from kameleon.runtime import function as functions
 from kameleon.runtime.explorer import page
@@ -53,11 +53,11 @@ def main(arguments: Sequence[str]) -> None:
     parser.option("-o --out", "FOLDER", f"where the pages go ({place})", Path, default=place)
     add_options(parser)
     found = parser.understood(arguments)
-    plan = plan_of(found, parser)
+    work = prepared(plan_of(found, parser))
     pages = Pages(made_or_end("explore", found.out))
     functions.watchers.append(pages)
     try:
-        run(plan)
+        work()
     finally:
         functions.watchers.remove(pages)
         told = f"{pages.count} pages are" if pages.count != 1 else "1 page is"

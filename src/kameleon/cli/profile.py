@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 
 from kameleon._utils.tables import Part, Shown, Table
 from kameleon.cli.parsing import Parser, made_or_end, number
-from kameleon.cli.run import add_options, plan_of, run
+from kameleon.cli.run import add_options, plan_of, prepared
 from kameleon.errors import KameleonError
 from kameleon.runtime import function as functions
 from kameleon.runtime.explorer import page
@@ -84,12 +84,12 @@ def main(arguments: Sequence[str]) -> None:
     parser.option("-o --out", "FOLDER", "gets a page and a trace for each of them, as well", Path)
     add_options(parser)
     found = parser.understood(arguments)
-    plan, recorder = plan_of(found, parser), Recorder()
+    work, recorder = prepared(plan_of(found, parser)), Recorder()
     folder = found.out and made_or_end("profile", found.out)
     functions.wrap_calls(recorder.around)
     start = perf_counter()
     try:
-        run(plan)
+        work()
     finally:
         for part in _told(recorder, perf_counter() - start, found.number, folder):
             _show(part)

@@ -159,13 +159,19 @@ def main(arguments: Sequence[str]) -> None:
 
 def run(plan: Plan) -> None:
     """Run a program until it ends."""
+    prepared(plan)()
+
+
+def prepared(plan: Plan) -> Callable[[], None]:
+    """Find the program and its engine, or end the process; return what runs it until it ends."""
     work = _module(plan) if plan.is_module else _script(plan)
     try:
         _begin(plan)
     except (KameleonError, OSError) as error:
         _restore_stderr()
         stop(plan.command, str(error))
-    _as_if_started(work, plan.devices != "" and this_process() is not None)
+    with_others = plan.devices != "" and this_process() is not None
+    return partial(_as_if_started, work, with_others)
 
 
 def _begin(plan: Plan) -> None:
