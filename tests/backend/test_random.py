@@ -470,6 +470,15 @@ def test_bounds_that_are_not_finite_are_refused(low: float, high: float) -> None
         K.random_uniform((2,), low, high)
 
 
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("low, high, drawn", [(0, np.inf, np.inf), (0, -np.inf, -np.inf)])
+def test_bounds_of_tensors_may_be_infinite(
+    low: float, high: float, drawn: float, engine: Any
+) -> None:
+    x = K.random_uniform((4,), low, K.constant(high), seed=1)
+    np.testing.assert_array_equal(values(x, engine=engine), np.full(4, drawn))
+
+
 def test_wide_integer_ranges_are_refused() -> None:
     with pytest.raises(ArgumentError, match="apart"):
         K.random_uniform((2,), -(2**63), 2**63, dtype="int64")

@@ -338,3 +338,10 @@ def test_sizes_of_either_integer_dtype_make_one_shape() -> None:
         numbers(3, 4), 6
     )
     assert told.dtype == np.int32 and told.tolist() == [6, 6] and inferred.tolist() == [6, 2]
+
+
+@pytest.mark.parametrize("sizes", [(-2, 3), (-1, -1), (-3, -2), (4, 2), (-1, 4)])
+def test_sizes_that_are_fed_and_are_none(sizes: tuple[int, int]) -> None:
+    given = K.placeholder((2,), dtype="int32")
+    with pytest.raises(EvaluationError):
+        checked([given], [K.reshape(K.arange(6), given)])(np.array(sizes, "int32"))

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
-from math import isfinite
+from math import inf, isfinite
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,18 @@ from ..errors import ArgumentError, DTypeError, ShapeError
 from ..graph.ir.node import Node, Variable
 from ..graph.ir.types import DType, show_shape
 from ..graph.primitives import random as draws
-from ..graph.primitives.elementwise import add, cast, div, eq, mul, select, sub
+from ..graph.primitives.elementwise import (
+    abs,
+    add,
+    cast,
+    div,
+    eq,
+    logical_and,
+    mul,
+    ne,
+    select,
+    sub,
+)
 from ..graph.primitives.filling import full_like, scaled
 from ..graph.primitives.movement import broadcast_to
 from ..graph.primitives.sizes import Size, dims_of, size_of
@@ -212,13 +223,19 @@ def random_uniform(
 
 
 def _uniform_between(u: Node, minval: Any, maxval: Any, kind: DType) -> Node:
-    """minval + (maxval - minval) * u; where rounding gives maxval, minval instead."""
+    """minval + (maxval - minval) * u; where rounding gives maxval, minval instead.
+
+    A tensor's bound may be infinite, and so is what's drawn then.
+    """
     low, high = (
         _parameter(value, u, "random_uniform", name)
         for name, value in (("minval", minval), ("maxval", maxval))
     )
     x = cast(add(mul(u, sub(high, low)), low), kind)
-    return select(eq(x, cast(high, kind)), cast(low, kind), x)
+    rounded = eq(x, cast(high, kind))
+    if isinstance(maxval, Node):
+        rounded = logical_and(rounded, ne(abs(high), full_like(high, inf)))
+    return select(rounded, cast(low, kind), x)
 
 
 def _uniform_integers(

@@ -74,6 +74,15 @@ _reshape = Primitive(
 )
 
 
+TOO_SMALL = "a size to reshape to is less than -1"
+"""What an engine says where a size that is computed is no size."""
+
+
+def computed_sizes(node: Node) -> list[Node]:
+    """The sizes of a reshape that might be negative: those that aren't read off a tensor."""
+    return [size for size in node.operands[1:] if size.primitive.name != "size"]
+
+
 def reshape(x: Node, dims: Sequence[Size]) -> Node:
     """`x` in the shape `dims`, where one size may be -1."""
     shape, sizes = split(dims)

@@ -7,6 +7,7 @@ from typing import Any
 import pytensor.tensor as pt
 
 from ....graph.ir.node import Node
+from ....graph.primitives.movement import TOO_SMALL, computed_sizes
 from ..._lowering import Rule
 from ..ops import stretchable
 from .lowering import (
@@ -29,7 +30,9 @@ def _size(low: L, node: Node, x: Value) -> Value:
 
 def _reshape(low: L, node: Node, x: Value, *sizes: Value) -> Value:
     shape = low.dims(node)
-    return pt.reshape(x, shape, ndim=len(shape))
+    y = pt.reshape(x, shape, ndim=len(shape))
+    fit = [pt.ge(low.extent(size), -1) for size in computed_sizes(node)]
+    return asserted(y, TOO_SMALL, *fit) if fit else y
 
 
 def _broadcast(low: L, node: Node, x: Value, *sizes: Value) -> Value:
