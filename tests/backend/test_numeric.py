@@ -286,6 +286,7 @@ Refusal = tuple[Callable[[Any], Any], type[Exception], str]
 REFUSALS: dict[str, Refusal] = {
     "axis": (lambda x: K.sum(x, axis=2), ShapeError, "sum: axis 2 .* 2 axes"),
     "axis-kind": (lambda x: K.softmax(x, 1.5), ShapeError, "softmax: axis must be an int"),
+    "cast-to-none": (lambda x: K.cast(x, None), DTypeError, "dtype None is not one of"),
     "sum-bools": (lambda x: K.sum(K.greater(x, 0.0)), DTypeError, "sum: numbers .* K.cast"),
     "square-bools": (lambda x: K.square(K.greater(x, 0.0)), DTypeError, "square: numbers"),
     "broadcast": (lambda x: K.maximum(x, [1.0, 2.0]), ShapeError, "maximum: shapes .* broadcast"),

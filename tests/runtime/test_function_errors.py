@@ -57,8 +57,10 @@ def test_what_a_call_refuses() -> None:
         f([np.zeros(2), 1])
     with refused(r"'count:0' is int32\[\]; values of dtype float64 would be changed"):
         f([ok, 1.5])
-    with refused(r"'features:0' is no array of float32"):
-        f([[["a", "b"]], 1])
+    with refused(r"'features:0' is no array of float32: None is no number"):
+        f([None, 1])
+    with refused(r"'features:0' is no array of float32: texts are no numbers"):
+        f([[["1", "2"]], 1])
     with refused(r"'features:0' is no array of float32"):
         f([[[1.0, 2.0], [3.0]], 1])
     for other in (None, "a", [2.0]):

@@ -27,6 +27,7 @@ from ..graph.primitives.movement import broadcast_to, concatenate, reshape, slic
 from ..graph.primitives.sizes import Size, dims_of
 from ..graph.primitives.stretching import stretched_together
 from ..runtime.feeds import as_numpy
+from ..runtime.pipelines import require_numbers
 from ._conversions import converted, is_convertible
 from ._known import known_int, scalar_behind
 from .sparse_tensor import SparseTensor
@@ -58,18 +59,10 @@ def array_of(value: Any, dtype: DType, what: str) -> np.ndarray:
     """
     try:
         given = as_numpy(value)
-        _require_numbers(np.asarray(given))
+        require_numbers(np.asarray(given))
         return np.array(given, dtype=dtype)
     except (ValueError, TypeError, RuntimeError, OverflowError) as error:  # RuntimeError: PyTorch's
         raise ArgumentError(f"{what}: {value!r} is no array of {dtype}: {error}") from None
-
-
-def _require_numbers(array: np.ndarray) -> None:
-    """Refuse what NumPy would take for numbers: None is NaN to it, '3' is 3, dates are days."""
-    if array.dtype != object:
-        as_dtype(array.dtype)
-    elif any(item is None or isinstance(item, str | bytes) for item in array.flat):
-        raise TypeError("the elements must be numbers")
 
 
 def as_tensor(x: TensorLike, what: str, dtype: Any = None) -> Node:

@@ -15,7 +15,7 @@ from ..errors import FeedError
 from ..graph.ir.node import Node, Variable
 from ..graph.ir.types import TensorType, as_dtype
 from .engines import embedded, loaded
-from .pipelines import as_array, kinds, numbers
+from .pipelines import as_array, kinds, numbers, require_numbers
 
 Feed = Callable[[Any, Engine], Any]
 # What gives the value that a tensor has at this moment; `function` names it.
@@ -115,7 +115,8 @@ def _converted(
         )
     try:
         array = numbers(np.asarray(as_numpy(value)))
-        as_dtype(array.dtype)
+        require_numbers(array)
+        as_dtype(array.dtype)  # objects of other kinds
         given = _cast(array, want.dtype) if array.dtype != want.dtype else array
         whole = np.trunc(array) if truncate and given.dtype.kind in "iu" else array
         kept = given is array or _holds(given, whole)

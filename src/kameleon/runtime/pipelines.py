@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..errors import FeedError
+from ..graph.ir.types import as_dtype
 
 # The library of a class, and the name of the class.
 Kind = tuple[str, str]
@@ -156,6 +157,23 @@ def numbers(array: np.ndarray) -> np.ndarray:
         return array
     found = np.array(array.tolist())
     return found if found.shape == array.shape else array
+
+
+def require_numbers(array: np.ndarray) -> None:
+    """Refuse what NumPy would take for numbers: None is NaN to it, '3' is 3, dates are days.
+
+    >>> require_numbers(np.array([1, None]))
+    Traceback (most recent call last):
+    TypeError: None is no number
+    """
+    if array.dtype.kind in "US":
+        raise TypeError("texts are no numbers; np.asarray(x, 'float32') reads those that tell one")
+    if array.dtype != object:
+        as_dtype(array.dtype)
+        return
+    for item in array.flat:
+        if item is None or isinstance(item, str | bytes):
+            raise TypeError(f"{item!r} is no number")
 
 
 def _numeric(frame: Any, row: Frames, what: str) -> np.ndarray:

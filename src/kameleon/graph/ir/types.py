@@ -125,8 +125,10 @@ def as_dtype(dtype: Any) -> DType:
     try:
         if getattr(kind, "__name__", str(kind)) == "bfloat16":
             _know_bfloat16()
+        if kind is None:  # which NumPy takes for float64
+            raise TypeError
         return DTYPES[np.dtype(kind).name]
-    except (TypeError, KeyError):
+    except (TypeError, ValueError, KeyError):
         known = ", ".join(DTYPES)
         shown = dtype if isinstance(dtype, np.dtype) else repr(dtype)
         raise DTypeError(f"dtype {shown} is not one of {known}") from None
