@@ -25,6 +25,7 @@ from .lowering import (
     Lowering,
     NotCompiledError,
     PastArray,
+    Places,
     StackHandle,
     in_front,
     only,
@@ -236,6 +237,24 @@ class Turn(Inner):
     def size(self, handle: ArrayHandle) -> Size:
         """How many elements an array has."""
         return self.arrays[handle].size if handle in self.arrays else self.around.size(handle)
+
+    def see(self, handle: ArrayHandle, places: Places) -> None:
+        """Elements are read: of an array from outside, others in each turn."""
+        if handle in self.arrays and handle not in self.carried:
+            super().see(handle, places)
+            return
+        for at in places:
+            values = self.known.get(at) if isinstance(at, Tensor) else None
+            if values is not None and _differ(values):
+                is_counted = isinstance(values, Progress)
+                numbers = [values] if is_counted else [int(value) for value in values]
+                self.around.see(handle, Places(numbers))
+            elif handle.clears and (values is not None or not self._changes(at)):
+                raise NotCompiledError("an element that each turn of a loop reads")
+
+    def _changes(self, at: Any) -> bool:
+        """Whether a number may be another one in each turn."""
+        return isinstance(at, Tensor) and self._is_own(at)
 
     def element(self, handle: ArrayHandle, at: Any) -> Tensor:
         """An element of an array: a slice of it, where the turn says which."""

@@ -27,6 +27,8 @@ from .tensors import dims, tensor
 from .variables import HOLDS, Reference, Store
 
 Shape = tuple[Size, ...]
+# Elements of an array: by number, by a scalar of K's, by what the turns of a loop count; None: all.
+Places = frozenset[Any]
 
 
 OTHER_TURNS = "a stack holds what other turns put there"
@@ -44,6 +46,7 @@ class ArrayHandle(NamedTuple):
     element: tuple[int, ...] | None  # the shape of an element, if the program says so
     of: ArrayHandle | None = None  # the array whose gradients these are
     grows: bool = False  # whether a write behind the last element makes it larger
+    clears: bool = True  # whether an element that was read is gone
 
 
 class StackHandle(NamedTuple):
@@ -197,6 +200,7 @@ class Lowering:
         self.assigned: dict[Reference, Tensor] = {}
         self.read: dict[Reference, None] = {}
         self.arrays: dict[ArrayHandle, Elements] = {}
+        self.seen: dict[ArrayHandle, Places] = {}  # which elements were read
         self.stacks: dict[StackHandle, tuple[Any, ...]] = {}
         self.numbers: dict[Tensor, Turns] = {}  # by what says how many turns a loop has
         self.versions: dict[ArrayHandle | StackHandle, int] = {}
@@ -283,6 +287,7 @@ class Lowering:
     def begin(self, handle: ArrayHandle, size: Size) -> None:
         """A new array."""
         self.arrays[handle] = Elements(size, None, {})
+        self.seen.pop(handle, None)
 
     def begin_beside(self, handle: ArrayHandle, other: ArrayHandle) -> None:
         """A new array of the sizes of another one, where that one was made."""
@@ -313,6 +318,13 @@ class Lowering:
         if len(at) and all(int(place) in held.rows for place in at):
             return M.stack([held.rows[int(place)] for place in at], 0)
         return _picked(held.whole(handle), at)
+
+    def see(self, handle: ArrayHandle, places: Places) -> None:
+        """Elements are read: where that clears them, for the first time."""
+        seen = self.seen.get(handle, Places())
+        if handle.clears and _may_meet(places, seen):
+            raise NotCompiledError("an element that's read twice")
+        self.seen[handle] = seen | places
 
     def element(self, handle: ArrayHandle, at: Any) -> Tensor:
         """An element of an array."""
@@ -427,6 +439,18 @@ class Lowering:
             count -= size
         self.stacks[handle] = tuple(chunks)
         return found[0] if len(found) == 1 else M.concatenate([_rows(x) for x in found], 0)
+
+
+def _may_meet(one: Places, other: Places) -> bool:
+    """Whether an element is known to be among both, or may be if loops have turns enough."""
+    if one & other or (None in one and other) or (None in other and one):
+        return True
+    return any(
+        isinstance(progress, Progress) and progress.may_meet(place)
+        for some, others in ((one, other), (other, one))
+        for progress in some
+        for place in others
+    )
 
 
 def _rows(rows: Any) -> Tensor:

@@ -99,6 +99,23 @@ class Progress:
         """The same with the last turn first."""
         return Progress(self.first - self.step, -self.step, self.share + self.step)
 
+    def may_meet(self, other: Any) -> bool:
+        """Whether one of its values is another number, or one of another progress, if there are
+        turns enough; False, too, where that isn't known.
+
+        >>> one = Progress(np.array(1), np.array(1), np.array(0))
+        >>> one.may_meet(0), one.may_meet(3), one.may_meet(one.backwards)
+        (False, True, True)
+        """
+        mine = self.backwards if self.share else self
+        if isinstance(other, Progress):
+            theirs = other.backwards if other.share else other
+            is_alike = mine.step == theirs.step and not (mine.share or theirs.share)
+            return bool(is_alike and (mine.first - theirs.first) % mine.step == 0)
+        is_number = isinstance(other, int) and not mine.share
+        behind = (other - mine.first) * np.sign(mine.step) if is_number else -1
+        return bool(behind >= 0 and behind % mine.step == 0)
+
     def over(self, turns: Turns) -> Tensor:
         """A row for each turn."""
         numbers = E.cast(turns.numbers, str(self.first.dtype))

@@ -1,8 +1,11 @@
 """Branches and loops: what they give, what they change, their gradients."""
 
+import re
+from functools import partial
+
 import numpy as np
 import tensorflow as tf
-from recording import case, error_of, main, run, started
+from recording import case, error_of, leaves, main, run, started
 from tensorflow.python.ops.control_flow_ops import merge, switch
 
 
@@ -565,6 +568,91 @@ def arrays_that_refuse():
         run(array(infer_shape=False).split(line, [1, 2, 3]).read(2)),
         error_of(lambda: tf.cond(tf.constant([True]), lambda: 1, lambda: 2)),
     ]  # fmt: skip
+
+
+def fault_in(make):
+    """What a run fails with, but for numbers that depend on an order; else the shapes it gives."""
+    try:
+        return [list(np.shape(each)) for each in run(leaves(make()))]
+    except tf.errors.OpError as error:
+        text = re.sub("Array(_[0-9]+)+|index [0-9]", "", error.message.split("\n")[0])
+        return [type(error).__name__, text.partition(" [[")[0]]
+
+
+@case
+def elements_that_are_read_twice():
+    x, n = tf.constant([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]), tf.placeholder_with_default(3, [])
+    yes = tf.placeholder_with_default(True, [])
+
+    def then(first, second, array=None):
+        array = array or tf.TensorArray(tf.float32, n).unstack(x)
+        with tf.control_dependencies([first(array)]):
+            return [second(array)]
+
+    def looped(array, read, start=0):
+        return tf.while_loop(
+            lambda i, y: i < n, lambda i, y: (i + 1, y + read(array, i)), (start, tf.zeros([2]))
+        )[1]
+
+    read, stack, at_0 = (lambda array, i: array.read(i)), (lambda array: array.stack()), (
+        lambda array: array.read(0))  # fmt: skip
+    either = lambda array, i: tf.cond(i > 1, lambda: array.read(i), lambda: array.read(i) * 2.0)  # noqa: E731
+    both = lambda array, i: array.read(i) + tf.cond(yes, lambda: array.read(i), lambda: x[0])  # noqa: E731
+    loop, known = (lambda array: looped(array, read)), (
+        lambda **how: tf.TensorArray(tf.float32, 3, **how).unstack(x))  # fmt: skip
+    kept = lambda: known(clear_after_read=False)  # noqa: E731
+    closing = lambda array: array.close()  # noqa: E731
+    growing = lambda: known(dynamic_size=True)  # noqa: E731
+    return [fault_in(make) for make in (
+        lambda: then(at_0, at_0), lambda: then(at_0, at_0, kept()), lambda: then(stack, stack),
+        lambda: then(at_0, stack, known()), lambda: then(stack, at_0, known()),
+        lambda: then(lambda a: a.concat(), lambda a: a.concat()), lambda: [known().gather([0, 0])],
+        lambda: [kept().gather([0, 0])], lambda: then(loop, stack), lambda: then(loop, loop),
+        lambda: then(loop, loop, kept()), lambda: then(loop, loop, known()),
+        lambda: then(at_0, lambda a: looped(a, read, 1)), lambda: then(at_0, loop),
+        lambda: [looped(known(), lambda a, i: a.read(0))], lambda: [looped(known(), either)],
+        lambda: [looped(known(), both)], lambda: [looped(kept(), both)],
+        lambda: then(lambda a: tf.cond(yes, lambda: a.read(0), lambda: a.read(0)), at_0),
+        lambda: then(at_0, lambda a: a.write(0, x[0]).flow, kept()),
+        lambda: then(closing, at_0), lambda: then(closing, lambda a: a.size(), growing()),
+        lambda: then(closing, closing),
+        lambda: tf.gradients(looped(known(), read), x),
+    )]  # fmt: skip
+
+
+@case
+def arrays_of_no_elements():
+    none, places = tf.zeros([0, 2]), tf.zeros([0], tf.int32)
+    counts = tf.placeholder_with_default(np.zeros([0], np.int32), [None])
+    shapes = [None, [], [2], [None], [None, 3], [0], [2, None]]
+    made = [
+        partial(tf.TensorArray, kind, 0, dynamic_size=grows, element_shape=shape)
+        for kind, grows in ((tf.float32, False), (tf.float32, True), (tf.string, False))
+        for shape in shapes
+    ]
+    read = [
+        lambda array: array.stack(), lambda array: array.concat(),
+        lambda array: array.gather(places), lambda array: array.size(),
+    ]  # fmt: skip
+    filled = [
+        lambda array: array.unstack(none).stack(),
+        lambda array: array.scatter(places, none).stack(),
+        lambda array: array.split(none, counts).concat(),
+        lambda array: tf.gradients(array.unstack(none).stack(), none),
+    ]
+    uneven = tf.TensorArray(tf.float32, 2, infer_shape=False).write(0, [[1.0]])
+    found = [fault_in(lambda make=make, use=use: use(make())) for make in made for use in read]
+    found += [
+        fault_in(lambda make=make, use=use: use(make()))
+        for make in made[:7]
+        if make.keywords["element_shape"] in (None, [2], [None])
+        for use in filled
+    ]
+    return found + [fault_in(make) for make in (
+        lambda: uneven.write(1, [[1.0, 2.0]]).stack(), lambda: uneven.write(1, [2.0]).concat(),
+        lambda: uneven.write(1, [[2.0], [3.0]]).concat(), lambda: uneven.write(1, 2.0).concat(),
+        lambda: uneven.write(1, [[2.0], [3.0]]).stack(),
+    )]  # fmt: skip
 
 
 @case

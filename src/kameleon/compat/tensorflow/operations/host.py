@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import importlib
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from itertools import count
 from typing import Any, NoReturn
 
 import numpy as np
@@ -93,11 +94,20 @@ on_handles({
     "StackV2 Stack": lambda *size: [Stack()],
     "StackPushV2 StackPush": Stack.push,
     "StackPopV2 StackPop": lambda stack: [stack.pop()],
-    "StackCloseV2 StackClose TensorArrayCloseV3": lambda handle: None,
+    "StackCloseV2 StackClose": lambda handle: None,
 })  # fmt: skip
 
 
 # Arrays of tensors ------------------------------------------------------------------------------
+
+
+_NOT_WRITTEN = (
+    "Could not read from TensorArray index {}.  Furthermore, the element shape is not fully"
+    " defined: {}.  It is possible you are working with a resizeable TensorArray and"
+    " stop_gradients is not allowing the gradients to be written.  If you set the full"
+    " element_shape property on the forward TensorArray, the proper all-zeros tensor will be"
+    " returned instead of incurring this error."
+)
 
 
 class TensorArray(Resource):
@@ -105,38 +115,57 @@ class TensorArray(Resource):
 
     Attributes:
         values: the tensors; None where nothing was written.
+        seen: which of them were read.
         dtype: of the tensors.
-        gradients: by source, the arrays of their gradients.
-        of: the array whose gradients these are.
         element: the shape of a tensor, as far as it's known.
         alike: whether all have the same shape, that of the first one that's written.
         grows: whether it gets larger as it's written.
-        name: of the operation that made it.
+        clears: whether what was read is gone.
+        of: the array whose gradients these are.
+        gradients: by source, the arrays of their gradients.
+        name: of the operation that made it, and its number.
+        is_closed: whether it's of no use any more.
     """
 
     def __init__(
         self,
         size: int,
         dtype: str,
-        of: TensorArray | None = None,
+        name: str,
         element: Any = None,
+        *,
         alike: bool = False,
-        grows: bool = True,
-        name: str = "",
+        grows: bool = False,
+        clears: bool = True,
+        of: TensorArray | None = None,
     ) -> None:
         self.values: list[Any] = [None] * size
-        self.grows, self.name = grows, name
+        self.seen, self.is_closed = set[int](), False
+        self.grows, self.clears, self.name = grows, clears, name
         self.dtype, self.of, self.element, self.alike = dtype, of, element, alike
-        self.gradients: dict[bytes, TensorArray] = {}
+        self.gradients: dict[str, TensorArray] = {}
+
+    @property
+    def open(self) -> TensorArray:
+        """The array, unless it's closed."""
+        if self.is_closed:
+            raise invalid(f"TensorArray {self.name} has already been closed.")
+        return self
+
+    def close(self) -> None:
+        """Let nobody use it any more."""
+        self.is_closed = True
 
     def write(self, at: int, value: Any) -> None:
         """Set a tensor; of gradients, the sum."""
         count, is_gradient = len(self.values), self.of is not None
         if at < 0 or (at >= count and not self.grows):
             message = f"to index {at} but array is not resizeable and size is: {count}"
-            raise invalid(f"TensorArray {self.name}: Tried to write {message}")
+            raise self._no(f"Tried to write {message}")
         self.values += [None] * (at + 1 - count)
         known, value = self.values[at], self.array(value)
+        if at in self.seen:
+            raise self._no_write(at, "it has already been read.")
         if known is not None and not is_gradient:
             raise self._no_write(at, "it has already been written to.")
         if not is_gradient and not may_be_same(self.element, value.shape):
@@ -148,52 +177,60 @@ class TensorArray(Resource):
         if self.alike:
             self.element = value.shape
 
+    def _no(self, why: str) -> Exception:
+        return invalid(f"TensorArray {self.name}: {why}")
+
     def _no_write(self, at: int, why: str) -> Exception:
-        message = f"Could not write to TensorArray index {at} because {why}"
-        return invalid(f"TensorArray {self.name}: {message}")
+        return self._no(f"Could not write to TensorArray index {at} because {why}")
 
     def array(self, value: Any) -> Array:
         """A tensor as NumPy has it."""
         return texts(value) if self.dtype == "string" else np.asarray(value)
 
-    def nothing(self, shape: Any) -> Array:
-        """No tensors, of a shape as far as it's known."""
-        return np.zeros((0, *(max(size, 0) for size in shape or ())), in_numpy(self.dtype))
-
     def read(self, at: int) -> Any:
         """A tensor; zeros where nobody wrote, if a tensor's shape is known."""
         if not 0 <= at < len(self.values):
             raise invalid(f"Tried to read from index {at} but array size is: {len(self.values)}")
+        if self.clears and at in self.seen:
+            why = "it was cleared after a previous read (perhaps try setting clear_after_read ="
+            raise self._no(f"Could not read index {at} twice because {why} false?).")
+        self.seen.add(at)
         value = self.values[at]
-        if value is None and self.of is not None and self.of.values[at] is not None:
+        return self._nothing_at(at) if value is None else value
+
+    def _nothing_at(self, at: int) -> Array:
+        if self.of is not None and self.of.values[at] is not None:
             return np.zeros_like(np.asarray(self.of.values[at]))
-        is_known = self.element is not None and -1 not in self.element
-        if value is None and is_known and self.dtype != "string":
-            return np.zeros(self.element, self.dtype)
-        if value is None:
-            raise invalid(f"Could not read from TensorArray index {at}: nothing was written there")
-        return value
+        if self.element is None or -1 in self.element:
+            raise self._no(_NOT_WRITTEN.format(at, shape_text(self.element)))
+        if self.dtype == "string":
+            raise invalid("tensor_array::TensorSetZero type not supported: string")
+        return np.zeros(self.element, self.dtype)
 
 
 FLOW = np.float32(0)
+_NUMBERS = count()  # of all arrays, from 0 on
 
 
 @host("TensorArrayV3")
 def _array(
     operation: Operation, size: int, *, dtype: Kind, element_shape: Any,
-    identical_element_shapes: bool, dynamic_size: bool,
+    identical_element_shapes: bool, dynamic_size: bool, clear_after_read: bool,
 ) -> list[Any]:  # fmt: skip
-    alike, grows = bool(identical_element_shapes), bool(dynamic_size)
     made = TensorArray(
-        size, dtype, element=element_shape, alike=alike, grows=grows, name=operation.name
-    )
+        size, dtype, f"{operation.name}_{next(_NUMBERS)}", element_shape,
+        alike=bool(identical_element_shapes), grows=bool(dynamic_size),
+        clears=clear_after_read is not False,
+    )  # fmt: skip
     return [made, FLOW]
 
 
 @host("TensorArrayGradV3")
-def _array_gradient(array: TensorArray, flow: Any, *, source: bytes) -> list[Any]:
-    if source not in array.gradients:
-        array.gradients[source] = TensorArray(len(array.values), array.dtype, array, array.element)
+def _array_gradient(array: TensorArray, flow: Any, *, source: str) -> list[Any]:
+    if source not in array.open.gradients:
+        name = f"{array.name}@{source}"
+        made = TensorArray(len(array.values), array.dtype, name, array.element, of=array)
+        array.gradients[source] = made
     return [array.gradients[source], FLOW]
 
 
@@ -234,28 +271,55 @@ def _write(
         types = [shown(NUMBERS[each]) for each in (array.dtype, T)]
         raise invalid(f"TensorArray dtype is {types[0]} but Op is trying to write dtype {types[1]}")
     for place, value in zip(*_WRITTEN[operation.type](array, one, other), strict=True):
-        array.write(int(place), value)
+        array.open.write(int(place), value)
     return FLOW
 
 
 on_handles({
-    "TensorArrayReadV3": lambda array, at, flow: [array.read(int(at))],
-    "TensorArraySizeV3": lambda array, flow: np.int32(len(array.values)),
+    "TensorArrayReadV3": lambda array, at, flow: [array.open.read(int(at))],
+    "TensorArraySizeV3": lambda array, flow: np.int32(len(array.open.values)),
+    "TensorArrayCloseV3": TensorArray.close,
 })  # fmt: skip
+
+
+def _no_rows(array: TensorArray, shape: Any, name: str, doing: str) -> Array:
+    """No tensors, of a shape that must be known."""
+    if shape is None or -1 in shape:
+        about = f"TensorArray has size zero, but {name} {shape_text(shape)} is not fully defined."
+        only = f"Currently only static shapes are supported when {doing} zero-size TensorArrays."
+        raise failure("UNIMPLEMENTED", f"{about} {only}")
+    return np.zeros((0, *shape), in_numpy(array.dtype))
+
+
+def _demand_alike(shapes: Iterable[Any], name: str) -> None:
+    """Refuse tensors of several shapes."""
+    first, *others = map(shape_text, shapes)
+    for at, other in enumerate(others, 1):
+        if other != first:
+            about = f"Index 0 has {name}: {first} but index {at} has {name}: {other}"
+            raise invalid(f"TensorArray has inconsistent shapes.  {about}")
 
 
 @host("TensorArrayGatherV3")
 def _gather(array: TensorArray, at: list[int], flow: Any, *, element_shape: Any) -> Array:
-    if element_shape is not None and may_be_same(array.element, element_shape):
+    if element_shape is not None and may_be_same(array.open.element, element_shape):
         array.element = merged(array.element, element_shape)  # where nobody wrote, zeros are read
-    found = [array.array(array.read(place)) for place in at]
-    return np.stack(found) if found else array.nothing(element_shape)
+    if not at:
+        return _no_rows(array, element_shape, "element shape", "packing")
+    found = [array.array(array.open.read(place)) for place in at]
+    _demand_alike((each.shape for each in found), "shape")
+    return np.stack(found)
 
 
 @host("TensorArrayConcatV3")
 def _concatenated(array: TensorArray, flow: Any, *, element_shape_except0: Any) -> list[Any]:
+    if not array.open.values:
+        none = _no_rows(array, element_shape_except0, "element_shape_except0", "concatenating")
+        return [none, np.zeros(0, np.int64)]
     parts = [array.array(array.read(place)) for place in range(len(array.values))]
-    lengths = np.array([len(part) for part in parts], np.int64)
-    if not parts:
-        return [array.nothing(element_shape_except0), lengths]
-    return [np.concatenate(parts), lengths]
+    if any(not each.ndim for each in parts):
+        which = [each.ndim for each in parts].index(0)
+        about = f"Concat saw a scalar shape at index {which} but requires at least vectors."
+        raise invalid(f"{about}  Did you mean to call pack?")
+    _demand_alike((each.shape[1:] for each in parts), "(excepting dimension 0) shape")
+    return [np.concatenate(parts), np.array([len(each) for each in parts], np.int64)]

@@ -12,7 +12,7 @@ from kameleon.graph.primitives.filling import zeros
 from kameleon.graph.primitives.indexing import gather
 
 from ..graph import Operation
-from ..lowering import ArrayHandle, Lowering, NotCompiledError, StackHandle
+from ..lowering import ArrayHandle, Lowering, NotCompiledError, Places, StackHandle
 from .table import kept
 from .values import Kind, array, is_text, size_in, sizes_of, tensor
 
@@ -40,11 +40,12 @@ def numeric(value: Any) -> Tensor:
 @kept("TensorArrayV3")
 def _array(
     lowering: Lowering, operation: Operation, size: Any,
-    *, dtype: Kind, element_shape: Any, dynamic_size: bool,
+    *, dtype: Kind, element_shape: Any, dynamic_size: bool, clear_after_read: bool,
 ) -> list[Any]:  # fmt: skip
     if dtype == "object":
         raise NotCompiledError("texts aren't compiled")
-    handle = ArrayHandle(operation.name, dtype, element_shape, grows=dynamic_size)
+    clears = clear_after_read is not False
+    handle = ArrayHandle(operation.name, dtype, element_shape, grows=dynamic_size, clears=clears)
     lowering.begin(handle, size_in(size))
     return [handle, FLOW]
 
@@ -81,6 +82,8 @@ def _write(
     is_known = handle.of is None and not isinstance(at, Tensor)
     if is_known and int(at) in lowering.elements(handle).rows:
         raise NotCompiledError("an element that's written twice")
+    if is_known and int(at) in lowering.seen.get(handle, ()):
+        raise NotCompiledError("an element that's written when it was read")
     lowering.write(handle, at, numeric(lowering.value(value)))
     return FLOW
 
@@ -88,6 +91,7 @@ def _write(
 @kept("TensorArrayReadV3")
 def _read(lowering: Lowering, handle: ArrayHandle, at: Any, flow: Any) -> Any:
     _demand_room(lowering, handle, at, handle.dtype)
+    lowering.see(handle, Places([at if isinstance(at, Tensor) else int(at)]))
     return lowering.element(handle, at)
 
 
@@ -107,20 +111,48 @@ def _scatter(
     return FLOW
 
 
+def _demand_alike(lowering: Lowering, handle: ArrayHandle, rank: int = 0) -> None:
+    """Leave to the host an array whose elements are of several shapes, or of a lower rank."""
+    shapes = {row.shape for row in lowering.elements(handle).rows.values()}
+    columns = zip(*shapes, strict=False)
+    are_alike = len({*map(len, shapes)}) < 2 and all(len({*each} - {None}) < 2 for each in columns)
+    if not are_alike or any(len(shape) < rank for shape in shapes):
+        raise NotCompiledError("elements of several shapes")
+
+
 @kept("TensorArrayGatherV3")
 def _gather(
     lowering: Lowering, handle: ArrayHandle, at: Any, flow: Any, *, element_shape: Any
 ) -> Any:
     if isinstance(at, Tensor):
+        lowering.see(handle, Places([None if at.primitive.name == "iota" else at]))
         return gather(lowering.whole(handle), at, 0)
-    if not len(at) and lowering.size(handle) == 0:
-        return zeros([0, *(max(size, 0) for size in element_shape or ())], handle.dtype)
+    if not len(at):
+        return _no_rows(element_shape, handle.dtype)
     _demand_room(lowering, handle, at, handle.dtype)
+    places = [int(place) for place in at]
+    if handle.clears and len(set(places)) < len(places):
+        raise NotCompiledError("an element that's read twice")
+    lowering.see(handle, Places(places))
+    _demand_alike(lowering, handle)
     return lowering.rows(handle, np.asarray(at))
 
 
+def _no_rows(shape: Any, dtype: str) -> Tensor:
+    """No elements, of a shape that must be known."""
+    if shape is None or -1 in shape:
+        raise NotCompiledError("what the shape of no elements is")
+    return zeros([0, *shape], dtype)
+
+
 @kept("TensorArrayConcatV3")
-def _concatenated(lowering: Lowering, handle: ArrayHandle, flow: Any) -> list[Any]:
+def _concatenated(
+    lowering: Lowering, handle: ArrayHandle, flow: Any, *, element_shape_except0: Any
+) -> list[Any]:
+    lowering.see(handle, Places([None]))
+    if lowering.size(handle) == 0:
+        return [_no_rows(element_shape_except0, handle.dtype), np.zeros(0, np.int64)]
+    _demand_alike(lowering, handle, 1)
     whole = lowering.whole(handle)
     count, rows, *rest = sizes_of(whole)
     joined = M.reshape(whole, [count * rows, *rest])
@@ -142,7 +174,7 @@ def _split(
     return FLOW
 
 
-kept("TensorArrayCloseV3 StackCloseV2 StackClose")(lambda handle: [])
+kept("StackCloseV2 StackClose")(lambda handle: [])
 
 
 # Stacks -----------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from kameleon.graph.primitives.filling import zeros
 from ..failures import is_failure
 from ..graph import Value
 from ..inner import Branch, snapshot
-from ..lowering import ArrayHandle, Lowering, NotCompiledError, StackHandle
+from ..lowering import ArrayHandle, Lowering, NotCompiledError, Places, StackHandle
 from ..operations.values import are_sizes_open, is_of_sizes, is_text
 from ..progress import Kept, Same
 from ..tensors import dims, tensor
@@ -176,6 +176,10 @@ def _add_states(joins: _Joins, against: Branch, wanted: Branch) -> None:
     for handle in {**against.arrays, **wanted.arrays}:
         if against.knows(handle) and wanted.knows(handle):
             joins.add((handle, 0), [branch.whole(handle) for branch in (against, wanted)])
+    for handle in {**against.seen, **wanted.seen}:
+        if against.around.knows(handle):
+            either = (branch.seen.get(handle, Places()) for branch in (against, wanted))
+            against.around.see(handle, Places().union(*either))
     for branch in (against, wanted):
         for handle, held in branch.arrays.items():
             if not branch.around.knows(handle):
