@@ -2,7 +2,7 @@
 
 import numpy as np
 import tensorflow as tf
-from recording import case, main, run, started
+from recording import case, error_of, main, run, started
 from tensorflow.python.framework import function
 from tensorflow.python.ops import (
     gen_array_ops,
@@ -306,6 +306,23 @@ def kinds_of_what_is_the_same_in_each_run():
     inside = tf.py_func(kind, [shape * 2], tf.bool)
     doubled = tf.map_fn(lambda i: tf.py_func(kind, [shape + i], tf.bool), shape, tf.bool)
     return [type(each).__name__ for each in run([shape, shape + 1])], run([inside, doubled])
+
+
+def what_no_turn_needs():
+    x = tf.placeholder(tf.float32, [2, None])
+    faulty = tf.check_numerics(tf.log(x), "fault")
+    tf.compat.v1.enable_control_flow_v2()
+    within = lambda y: tf.foldr(lambda a, b: a + faulty[0], x, y)  # noqa: E731
+    chosen = lambda y: tf.cond(x[0, 0] > 0, lambda: faulty[0], lambda: y)  # noqa: E731
+    found = [
+        tf.map_fn(lambda y: (faulty * y, tf.constant(True))[1], x, tf.bool),
+        tf.map_fn(lambda y: (within(y), tf.constant(True))[1], x, tf.bool),
+        tf.map_fn(lambda y: (within(y), tf.constant(True)), x, (tf.float32, tf.bool))[1],
+        tf.map_fn(lambda y: (chosen(y), y[0])[1], x),
+        tf.map_fn(lambda y: faulty[0] + y, x),
+    ]
+    tf.compat.v1.disable_control_flow_v2()
+    return [error_of(lambda each=each: each, {x: [[-1.0], [2.0]]}) for each in found]
 
 
 if __name__ == "__main__":

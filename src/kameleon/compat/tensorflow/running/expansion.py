@@ -178,13 +178,20 @@ class Expansion:
         end.control += effects
 
     def ended(
-        self, scope: Scope, operation: Operation, results: Sequence[Value], end: Operation
+        self,
+        scope: Scope,
+        operation: Operation,
+        results: Sequence[Value],
+        end: Operation,
+        last: Operation | None = None,
     ) -> None:
-        """Say what stands for the outputs of an operation, and for its end."""
+        """Say what stands for the outputs of an operation, and for its end; and what runs behind
+        all of its effects, if that isn't the end.
+        """
         for index, value in enumerate(results):
             scope.values[operation, index] = value
         scope.ends[operation] = end
-        self.targets.append(end)
+        self.targets.append(last or end)
 
 
 # Calls ------------------------------------------------------------------------------------------
@@ -295,7 +302,7 @@ def _truth(made: Expansion, name: str, value: Value, begin: Operation) -> Value:
 def _loop(made: Expansion, scope: Scope, operation: Operation) -> Any:
     """The condition and the body between Merge and NextIteration."""
     inputs = made.taken(scope, operation)
-    begin = made.begun(scope, operation, inputs)
+    begin = made.begun(scope, operation, [])  # what no turn needs isn't computed
     name = f"{scope.prefix}{operation.name}"
     frame = name.encode()
     enters = [made.make("Enter", f"{name}/enter", [value], [begin]) for value in inputs]
@@ -319,8 +326,8 @@ def _loop(made: Expansion, scope: Scope, operation: Operation) -> Any:
     for merge, value in zip(merges, found, strict=True):
         merge.inputs[1] = made.make("NextIteration", f"{name}/next", [value], [end]), 0
     exits = [made.make("Exit", f"{name}/exit", [(each, 0)]) for each in switches]
-    last = made.make("NoOp", f"{name}/end", (), exits)
-    made.ended(scope, operation, [(each, 0) for each in exits], last)
+    end = made.make("NoOp", f"{name}/end", (), exits)
+    made.ended(scope, operation, [(each, 0) for each in exits], end, exits[0])
     return True
 
 
