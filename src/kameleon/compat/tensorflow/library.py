@@ -7,8 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from .capi.graph_defs import Import, import_message
+from .dtypes import HANDLES
 from .failures import failure
-from .graph import Graph, LibraryFunction, Operation, Value
+from .graph import Graph, LibraryFunction, Operation, Shape, Value
+from .shapes import infer
+from .shapes.rules import shape_of
 from .walks import reached
 
 # What directs values, by type, of references the same.
@@ -200,3 +203,35 @@ def _depths(operations: list[Operation]) -> dict[Operation, int]:
         ]
         depths[operation] = max(around, default=0)
     return depths
+
+
+# Shapes -----------------------------------------------------------------------------------------
+
+
+@shape_of("PartitionedCall StatefulPartitionedCall")
+def _shapes(operation: Operation, given: list[Shape]) -> list[Shape]:
+    """What the function gives, inferred in it for this call."""
+    told = operation.attribute("f")
+    if told.name not in operation.graph.functions:
+        return [None] * len(operation.types)
+    body, graph = body_of(operation.graph, told.name, told.attr), Graph().like(operation.graph)
+    made: dict[Operation, Operation] = {}
+    for argument, value, shape in zip(body.arguments, operation.inputs, given, strict=True):
+        made[argument] = _stand_in(argument, graph, value, shape)
+    needed = reached([source for source, _ in body.results], lambda each: each.before)
+    for each in filter(needed.__contains__, body.operations):
+        copy = made[each] = each.like(graph, each.name)
+        copy.shapes = [None] * len(each.types)
+        if all(source in made for source, _ in each.inputs):  # else it goes on a loop
+            copy.inputs = [(made[source], index) for source, index in each.inputs]
+            copy.shapes = infer(copy)
+    return [made[source].shapes[index] for source, index in body.results]
+
+
+def _stand_in(argument: Operation, graph: Graph, value: Value, shape: Shape) -> Operation:
+    """What stands for an argument: its value isn't known, but what is behind a handle."""
+    made = argument.like(graph, argument.name)
+    made.shapes = [shape]
+    if argument.types[0] in HANDLES:
+        made.type, made.inputs = "Identity", [value]
+    return made

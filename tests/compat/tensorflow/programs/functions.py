@@ -254,5 +254,30 @@ def in_and_out_of_a_message():
         return [tf.Session().run(y), sorted(f.signature.name for f in message.library.function)]
 
 
+@case
+def shapes_of_calls_in_graphs_that_are_imported():
+    kept = tf.get_variable("kept", [7, 2], use_resource=True)
+    inner = tf.function(lambda x: (tf.tile(x, [1, 2]), tf.shape(x)), autograph=False)
+
+    def several(x, n):
+        turn = tf.while_loop(lambda i, y: i < 3, lambda i, y: (i + 1, y * 2.0), (0, x))
+        return [
+            tf.matmul(x, kept), tf.gather(kept, n), tf.reshape(x, n), turn[1], *inner(x),
+            tf.cond(n[0] > 0, lambda: x, lambda: x * 2.0), tf.map_fn(lambda row: row[:2], x),
+        ]  # fmt: skip
+
+    x = tf.placeholder(tf.float32, [3, None], name="x")
+    tf.function(several, autograph=False)(x, tf.constant([1, 2]))
+    definition, found = tf.get_default_graph().as_graph_def(), []
+    for shape in [3, 7], [None, 7], None, [5]:
+        given = tf.placeholder(tf.float32, shape)
+        try:
+            tf.import_graph_def(definition, {"x:0": given}, name="part")
+        except ValueError as error:
+            found.append(type(error).__name__)
+    calls = [each for each in x.graph.get_operations() if "PartitionedCall" in each.type]
+    return [*found, [[str(each.shape) for each in call.outputs] for call in calls]]
+
+
 if __name__ == "__main__":
     main()

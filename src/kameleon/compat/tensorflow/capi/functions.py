@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Sequence
 from typing import Any
 
+from .. import library  # noqa: F401 the shapes of what is called
 from ..graph import Graph, LibraryFunction, Operation, Value, messages, types_of
 from .exports import as_text, export
 from .graph_defs import Buffer, node_def
