@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Collection, MutableMapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,14 +12,29 @@ import numpy as np
 from kameleon import backend as K
 
 from .failures import failure
+from .graph import Operation
 from .resources.waiting import Waiting
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a session keeps what an operation makes."""
+
+    container: str
+    device: str  # of a task of a cluster; none where a session is by itself
 
 
 class Reference(NamedTuple):
     """A variable's handle, or a reference to it: whose value is read where it's used."""
 
-    key: str  # of the variable in its session
+    key: str  # of the variable in its place
     name: str  # of the operation, for messages
+    place: Place = Place("", "")
+
+    @property
+    def at(self) -> tuple[Place, str]:
+        """Where the variable is, and its key there."""
+        return self.place, self.key
 
 
 # What stands for all that a program asserts, where it's compiled.
@@ -28,14 +45,14 @@ class Variables:
     """The variables of a session, by key; those that hold nothing yet aren't there."""
 
     def __init__(self) -> None:
-        self._cells: dict[str, Any] = {}
+        self._cells: dict[tuple[Place, str], Any] = {}
 
     def __contains__(self, reference: Reference) -> bool:
-        return reference.key in self._cells
+        return reference.at in self._cells
 
     def find(self, reference: Reference) -> Any:
         """K's variable, or None."""
-        return self._cells.get(reference.key)
+        return self._cells.get(reference.at)
 
     def cell(self, reference: Reference) -> Any:
         """K's variable.
@@ -56,23 +73,23 @@ class Variables:
 
     def begin(self, reference: Reference, value: Any) -> None:
         """Give a variable a value, whatever it had: another shape, too."""
-        found = self._cells.get(reference.key)
+        found = self._cells.get(reference.at)
         if value.dtype.kind in "OSUc":
-            self._cells[reference.key] = value  # which K doesn't compute with
+            self._cells[reference.at] = value  # which K doesn't compute with
         elif found is not None and tuple(found.shape) == np.shape(value):
             K.set_value(found, value)
         else:
-            self._cells[reference.key] = K.variable(
+            self._cells[reference.at] = K.variable(
                 value, dtype=str(value.dtype), name=reference.name
             )
 
-    def clear(self) -> None:
-        """Take all values away."""
-        self._cells.clear()
+    def clear(self, containers: Collection[str]) -> None:
+        """Take away the values in some containers."""
+        _clear(self._cells, containers)
 
     def remove(self, reference: Reference) -> None:
         """Take a variable's value away."""
-        self._cells.pop(reference.key, None)
+        self._cells.pop(reference.at, None)
 
 
 class Store:
@@ -81,6 +98,7 @@ class Store:
     Args:
         call: calls a function of a graph's library: (store, graph, name, values).
         beside: another session's, that keeps the same.
+        devices: of the tasks of a cluster, each of which keeps what is its own.
 
     Attributes:
         variables: what its variables hold.
@@ -89,13 +107,38 @@ class Store:
         call: as given.
     """
 
-    def __init__(self, call: Callable[..., list[Any]], beside: Store | None = None) -> None:
+    def __init__(
+        self,
+        call: Callable[..., list[Any]],
+        beside: Store | None = None,
+        devices: Sequence[str] = (),
+    ) -> None:
         self.call = call
+        self._devices: Sequence[str] = devices if beside is None else beside._devices
         self.waiting: Waiting = Waiting(None if beside is None else beside.waiting)
         self.variables: Variables = Variables() if beside is None else beside.variables
         self.resources: dict[Any, Any] = {} if beside is None else beside.resources
 
-    def clear(self) -> None:
-        """Let go of all that is kept."""
-        self.variables.clear()
-        self.resources.clear()
+    def place(self, operation: Operation) -> Place:
+        """Where what an operation makes is kept: on the first device that is as it says."""
+        told = _parts(operation.device) if self._devices else set()
+        device = next((each for each in self._devices if told <= _parts(each)), "")
+        return Place((operation.attribute("container") or b"").decode(), device)
+
+    def clear(self, containers: Collection[str]) -> None:
+        """Let go of what is kept in some containers."""
+        self.variables.clear(containers)
+        _clear(self.resources, containers)
+
+
+def _parts(device: str) -> set[tuple[str, str]]:
+    """What a device's name says of its task."""
+    return {*re.findall("/(job|replica|task):([^/]+)", device)}
+
+
+def _clear(kept: MutableMapping[Any, Any], containers: Collection[str]) -> None:
+    """Take away what is in some containers; what tells none is in that without a name."""
+    for key in list(kept):
+        place = next((part for part in key if isinstance(part, Place)), Place("", ""))
+        if place.container in containers:
+            del kept[key]

@@ -74,6 +74,59 @@ def runs_that_wait_for_another_session():
 
 
 @case
+def values_of_one_name_on_several_tasks():
+    made, found = servers(cluster(a=1, b=2)), []
+
+    def tried(target, device, names):
+        with tf.Graph().as_default(), tf.device(device):
+            one = tf.constant(float(len(found)))
+            v = tf.get_variable("v", initializer=one, use_resource=False)
+            w = tf.get_variable("w", initializer=one, use_resource=True)
+            queue = tf.FIFOQueue(9, tf.float32, shared_name="queue")
+            words = tf.contrib.lookup.MutableHashTable(tf.string, tf.float32, -1.0, name="words")
+            key = tf.constant("a")
+            runs = {
+                "begin": tf.group(v.initializer, w.initializer), "add": tf.assign_add(v, 0.5),
+                "put": queue.enqueue(one), "insert": words.insert(key, one),
+                "read": [v, w, queue.size(), words.lookup(key)],
+                "missing": tf.report_uninitialized_variables(),
+            }  # fmt: skip
+            with tf.Session(made[target].target) as session:
+                told = [session.run(runs[name]) for name in names.split()]
+            found.append([each for each in told if each is not None])
+
+    tried(("b", 0), "/job:b/task:0", "begin put insert read")
+    tried(("b", 1), "/job:b/task:1", "missing begin add put put insert read")
+    for device in (
+        "/job:b/task:0/cpu:0", "/job:b/replica:0/task:1", "/job:b", "/task:1", "/task:1/cpu:0"
+    ):  # fmt: skip
+        tried(("a", 0), device, "missing read")
+    for device in None, "/cpu:0", "/job:a", "/task:0":
+        tried(("b", 1), device, "missing")
+    return found
+
+
+@case
+def containers_that_are_emptied():
+    server = tf.train.Server.create_local_server()
+    for name in "", "one", "two":
+        with tf.container(name):
+            tf.get_variable(f"v{name}", initializer=1.0)
+            tf.FIFOQueue(9, tf.float32, shared_name="queue").enqueue(1.0)
+    puts = [each for each in tf.get_default_graph().get_operations() if "Enqueue" in each.type]
+    missing, found = tf.report_uninitialized_variables(), []
+    sizes = [tf.raw_ops.QueueSizeV2(handle=put.inputs[0]) for put in puts]
+    for emptied in None, ["one"], [], ["two", "none"]:
+        if emptied is not None:
+            tf.Session.reset(server.target, emptied)
+        with tf.Session(server.target) as session:
+            if emptied is None:
+                session.run([tf.global_variables_initializer(), puts])
+            found.append([session.run(missing), *session.run(sizes)])
+    return found
+
+
+@case
 def training_on_tasks():
     told = cluster(ps=1, worker=2)
     made, found = servers(told), {}

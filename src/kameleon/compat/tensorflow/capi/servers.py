@@ -38,7 +38,7 @@ class Cluster:
         """What sessions keep."""
         from ..running.prepared import call  # late: it loads the K surface
 
-        return Store(call)
+        return Store(call, devices=self.devices)
 
     @property
     def devices(self) -> list[str]:
@@ -129,4 +129,4 @@ def cluster_of(target: str | bytes, config: Any) -> Cluster | None:
 def _reset(target: str | bytes, containers: Sequence[str] = (), config: Any = None) -> None:
     cluster = cluster_of(target, config)
     if cluster is not None:
-        cluster.store.clear()
+        cluster.store.clear({as_text(each) for each in containers} or {""})

@@ -302,7 +302,7 @@ class Graph:
         cells = self._session.store.variables
         for each in self._graph.operations:
             if each.type in VARIABLES:
-                reference = reference_of(each)
+                reference = reference_of(self._session.store, each)
                 if reference in cells and isinstance(cells.cell(reference), Variable):
                     yield each.name, cells.cell(reference)
 

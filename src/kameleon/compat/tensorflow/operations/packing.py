@@ -85,8 +85,9 @@ def _unpack(operation: Operation, packed: Any) -> list[Array]:
 
 
 def _kept(store: Store, operation: Operation) -> dict[int, A.Sparse]:
-    key = operation.attribute("shared_name") or operation.name.encode()
-    found: dict[int, A.Sparse] = store.resources.setdefault(("sparse tensors", key), {})
+    name = operation.attribute("shared_name") or operation.name.encode()
+    key = "sparse tensors", store.place(operation), name
+    found: dict[int, A.Sparse] = store.resources.setdefault(key, {})
     return found
 
 

@@ -16,13 +16,15 @@ from .table import effect, host
 from .values import Kind, broadcast, sizes_of
 
 
-def reference_of(operation: Operation) -> Reference:
+def reference_of(store: Store, operation: Operation) -> Reference:
     """The variable that an operation makes."""
     told = operation.attribute("shared_name") or b""
-    return Reference(told.decode() or operation.name, operation.name)
+    return Reference(told.decode() or operation.name, operation.name, store.place(operation))
 
 
-effect("VariableV2 Variable TemporaryVariable VarHandleOp")(reference_of)
+@effect("VariableV2 Variable TemporaryVariable VarHandleOp")
+def _variable(lowering: Lowering, operation: Operation) -> Reference:
+    return reference_of(lowering.store, operation)
 
 
 effect("RefIdentity")(lambda reference: reference)
