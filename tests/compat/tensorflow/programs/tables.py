@@ -159,6 +159,41 @@ def tables_in_branches_and_loops():
 
 
 @case
+def buckets_of_dense_tables():
+    path = os.path.join(tempfile.mkdtemp(), "dense")
+
+    def steps(keys, empty, deleted, puts, takes):
+        with tf.Graph().as_default():
+            table = L.MutableDenseHashTable(
+                keys, tf.float32, [9.0, 9.0], empty, deleted_key=deleted, initial_num_buckets=8,
+                name="table",
+            )  # fmt: skip
+            told, saver, found = table.export()[0], tf.train.Saver(), []
+            with tf.Session() as session:
+                for put, take in zip(puts, takes):  # noqa: B905
+                    rows = tf.constant([[float(at), 0.5] for at in range(len(put))])
+                    session.run(table.insert(tf.constant(put, keys), rows))
+                    found.append(session.run(told))
+                    session.run(table.erase(tf.constant(take, keys)))
+                    found.append(session.run([told, table.size()]))
+                saver.save(session, path)
+            with tf.Session() as session:
+                saver.restore(session, path)
+                session.run(table.insert(tf.constant(puts[0], keys), tf.ones([len(puts[0]), 2])))
+                found.append(session.run([told, table.size()]))
+                found.append(session.run(table.lookup(tf.constant(puts[-1], keys))))
+        return [*found, [list(each) for each in tf.train.list_variables(path)]]
+
+    numbers = [[1, 9, 17, 2], [25, 17, -2, -10], [100, 101, 33], list(range(200, 220))]
+    return [
+        steps(tf.int64, 0, -1, numbers, [[9], [1, 5], [33], [210]]),
+        steps(tf.int32, 3, 4, numbers, [[9], [1, 5], [33], [210]]),
+        steps(tf.int64, [0, 0], [-1, -1], [[[1, 2], [2, 1]], [[3, 3], [7, -7]]], [[[2, 1]]] * 2),
+        steps(tf.string, "", "-", [["a", "bb"], ["many letters, and more"]], [["bb"], ["a"]]),
+    ]
+
+
+@case
 def what_tables_refuse():
     twice = lambda values: L.HashTable(L.KeyValueTensorInitializer(["a", "a"], values), 0)  # noqa: E731
     dense = lambda **how: L.DenseHashTable(tf.int64, tf.int64, 0, 1, **how).size()  # noqa: E731

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterable
 
 WORD = (1 << 64) - 1
 
@@ -36,6 +37,14 @@ def murmur(data: bytes, seed: int = 0xDECAFCAFFE) -> int:
     if rest:
         found = (found ^ int.from_bytes(data[-rest:], "little")) * MURMUR & WORD
     return _mixed(_mixed(found) * MURMUR & WORD)
+
+
+def combined(hashes: Iterable[int]) -> int:
+    """The hash of a row of hashes."""
+    found = 0
+    for each in hashes:
+        found ^= each + 0x9E3779B97F4A7800 + (found << 10) + (found >> 4) & WORD
+    return found
 
 
 def joined(one: int, other: int) -> int:

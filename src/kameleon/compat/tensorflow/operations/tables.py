@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
 import numpy as np
 
+from ..arithmetic.hashes import WORD, combined, murmur
 from ..checkpoints import reported
 from ..dtypes import in_numpy, name_of
 from ..failures import failure, invalid
@@ -67,6 +68,15 @@ class Table(Resource):
         for key, row in zip(names, rows, strict=True):
             self.entries[key] = row
 
+    def remove(self, key: Any) -> None:
+        """Take away a value."""
+        self.entries.pop(key, None)
+
+    def replace(self, keys: Any, values: Any) -> None:
+        """Have these entries alone."""
+        self.entries = {}
+        self.put(keys, values)
+
     def lists(self) -> list[Array]:
         """All keys, and all values."""
         count = len(self.entries)
@@ -75,6 +85,89 @@ class Table(Resource):
         for at, (key, value) in enumerate(self.entries.items()):
             keys[at], values[at] = key, value
         return [keys, values]
+
+
+class DenseTable(Table):
+    """A table that tells its keys as they lie in buckets, where hashes put them.
+
+    Attributes:
+        buckets: a key each; the empty key where there's none, the deleted key where one was.
+        places: by key, which bucket it's in.
+        load: which part of the buckets may be taken.
+    """
+
+    def __init__(self, operation: Operation, empty: Any, deleted: Sequence[Any]) -> None:
+        super().__init__(operation)
+        self.key_shape = np.shape(empty)
+        self.forbidden = tuple(key for each in (empty, *deleted) for key in self.keys_of(each))
+        buckets = operation.attribute("initial_num_buckets")
+        if len(set(self.forbidden)) < len(self.forbidden):
+            raise invalid("Empty and deleted keys cannot be equal")
+        if buckets < 4 or buckets & (buckets - 1):
+            message = f"must be at least 4 and a power of 2, got: {buckets}"
+            raise invalid(f"Number of buckets {message}")
+        self.load = operation.attribute("max_load_factor")
+        self._lay(buckets, ())
+
+    def _lay(self, buckets: int, keys: Iterable[Any]) -> None:
+        """Put keys into so many buckets."""
+        self.buckets: list[Any] = [self.forbidden[0]] * buckets
+        self.places: dict[Any, int] = {}
+        for key in keys:
+            self._place(key)
+
+    def _place(self, key: Any) -> None:
+        mask, begun = len(self.buckets) - 1, hash_of(key)
+        probed = (begun + turn * (turn + 1) // 2 & mask for turn in range(len(self.buckets)))
+        at = next((each for each in probed if self.buckets[each] in self.forbidden), None)
+        if at is None:
+            raise failure("INTERNAL", "Internal error in MutableDenseHashTable insert")
+        self.buckets[at], self.places[key] = key, at
+
+    def put(self, keys: Any, values: Any) -> None:
+        """Set values."""
+        super().put(keys, values)
+        names, buckets = self.keys_of(keys), len(self.buckets) or 1
+        while len(self.places) + len(names) > buckets * self.load:
+            buckets *= 2
+        if buckets > len(self.buckets):
+            self._lay(buckets, [key for key in self.buckets if key not in self.forbidden])
+        for key in names:
+            if key not in self.places:
+                self._place(key)
+
+    def remove(self, key: Any) -> None:
+        """Take away a value."""
+        super().remove(key)
+        if key in self.places:
+            self.buckets[self.places.pop(key)] = self.forbidden[-1]
+
+    def replace(self, keys: Any, values: Any) -> None:
+        """Have other buckets."""
+        self.buckets, rows = self.keys_of(keys), _typed(values, self.kinds[1])
+        taken = {at: key for at, key in enumerate(self.buckets) if key not in self.forbidden}
+        self.places = {key: at for at, key in taken.items()}
+        self.entries = {key: rows[at].reshape(self.shape)[()] for at, key in taken.items()}
+
+    def lists(self) -> list[Array]:
+        """The key and the value in each bucket, as rows; zeros where there's no value."""
+        count = len(self.buckets)
+        keys = _typed(self.buckets, self.kinds[0]).reshape(count, -1)
+        values = np.zeros((count, *self.shape), in_numpy(self.kinds[1]))
+        for key, at in self.places.items():
+            values[at] = self.entries[key]
+        return [keys, values.reshape(count, -1)]
+
+
+def hash_of(key: Any) -> int:
+    """What says in which bucket a key is looked for first.
+
+    >>> hash_of(7), hash_of((1, 2)) % 8
+    (7, 3)
+    """
+    if isinstance(key, bytes):
+        return murmur(key)
+    return combined(map(hash_of, key)) if isinstance(key, tuple) else key & WORD
 
 
 def _typed(value: Any, kind: str) -> Array:
@@ -90,7 +183,10 @@ def _typed(value: Any, kind: str) -> Array:
 )
 def _table(store: Store, operation: Operation) -> Table:
     """The session's table of an operation."""
-    found = kept(store, operation, "table", lambda: Table(operation))
+    return _checked(operation, kept(store, operation, "table", lambda: Table(operation)))
+
+
+def _checked(operation: Operation, found: Table) -> Table:
     kinds = dtype_of(operation, "key_dtype"), dtype_of(operation, "value_dtype")
     if found.kinds != kinds:
         raise invalid(f"Conflicting key/value dtypes {kinds} with {found.kinds}")
@@ -99,16 +195,8 @@ def _table(store: Store, operation: Operation) -> Table:
 
 @host("MutableDenseHashTable MutableDenseHashTableV2")
 def _dense_table(store: Store, operation: Operation, empty: Any, *deleted: Any) -> Table:
-    found = _table(store, operation)
-    found.key_shape = np.shape(empty)
-    found.forbidden = tuple(key for each in (empty, *deleted) for key in found.keys_of(each))
-    buckets = operation.attribute("initial_num_buckets")
-    if len(set(found.forbidden)) < len(found.forbidden):
-        raise invalid("Empty and deleted keys cannot be equal")
-    if buckets < 4 or buckets & (buckets - 1):
-        message = f"must be at least 4 and a power of 2, got: {buckets}"
-        raise invalid(f"Number of buckets {message}")
-    return found
+    made = kept(store, operation, "table", lambda: DenseTable(operation, empty, deleted))
+    return _checked(operation, made)
 
 
 @host("InitializeTable InitializeTableV2")
@@ -208,8 +296,7 @@ def _import(table: Table, keys: Any, values: Any) -> None:
     if table.is_constant:
         _initialize(table, keys, values)
     else:
-        table.entries = {}
-        table.put(keys, values)
+        table.replace(keys, values)
 
 
 @host("LookupTableRemoveV2")
@@ -217,7 +304,7 @@ def _remove(table: Table, keys: Any) -> None:
     names = table.keys_of(keys)
     table.check(names, "remove")
     for key in names:
-        table.entries.pop(key, None)
+        table.remove(key)
 
 
 @host("LookupTableExport LookupTableExportV2")
