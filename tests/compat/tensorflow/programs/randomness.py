@@ -1,7 +1,7 @@
 """Random numbers of seeds, which are TensorFlow's own, number for number."""
 
 import tensorflow as tf
-from recording import case, main, run, started
+from recording import case, error_of, main, run, started
 
 KINDS = [tf.float32, tf.float64, tf.float16]
 
@@ -172,6 +172,27 @@ def functions_of_datasets():
         session.run([each.initializer for each in iterators])
         found += [session.run([rows, beside]) for _ in range(3)]
     return found
+
+
+@case
+def classes_that_are_learned():
+    true, found = tf.placeholder(tf.int64, [None, 2]), []
+    learned = tf.nn.learned_unigram_candidate_sampler
+    drawn = [
+        learned(true, 2, 5, True, 20, seed=2),
+        learned(true, 2, 6, False, 16, seed=3),
+        tf.raw_ops.ThreadUnsafeUnigramCandidateSampler(
+            true_classes=true, num_true=2, num_sampled=5, unique=True, range_max=8, seed=4, seed2=5
+        ),
+    ]
+    for _ in range(2):
+        with tf.Session() as session:
+            found += [session.run(drawn, {true: [[1, 3], [3, at]] * (at + 1)}) for at in range(3)]
+    small = learned(true, 2, 5, True, 4)
+    return [
+        [[str(x.shape) for x in each] for each in drawn], *found,
+        error_of(lambda: small, {true: [[1, 2]]}),
+    ]  # fmt: skip
 
 
 if __name__ == "__main__":

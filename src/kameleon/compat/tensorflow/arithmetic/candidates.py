@@ -24,7 +24,7 @@ class Sampler:
 
     Attributes:
         chances: of an array of classes.
-        draw: a class for each of the pairs (count, 2) of numbers of 32 bits.
+        draw: classes for pairs (count, 2) of numbers of 32 bits, mostly one for each.
         count: how many classes there are.
     """
 
@@ -39,7 +39,7 @@ class Sampler:
             ValueError: there aren't so many different ones.
         """
         if unique and number > self.count:
-            raise ValueError(f"{number} different classes can't be drawn of {self.count}")
+            raise ValueError("Sampler's range is too small.")
         found: list[int] = []
         met: set[int] = set()
         tries = 0
@@ -102,6 +102,16 @@ def unigrams(count: int, weights: Sequence[float], distortion: float, reserved: 
         return np.where(even(pairs[:, :1], "float32")[:, 0] < shares[at], at, others[at])
 
     return Sampler(lambda c: p[c.astype("int64")], draw, count)
+
+
+def counted(times: Array) -> Sampler:
+    """Classes by how often they were met, of which each pair of numbers draws two."""
+    ends = np.cumsum(times)
+    return Sampler(
+        lambda c: times[c.astype("int64")] / ends[-1],
+        lambda pairs: np.searchsorted(ends, pairs.ravel() % ends[-1], "right"),
+        len(times),
+    )
 
 
 def _shared(p: Array) -> tuple[Array, Array]:

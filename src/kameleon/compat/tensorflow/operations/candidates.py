@@ -36,6 +36,21 @@ def _draw(
     return _sampler(operation).drawn(numbers, true, num_sampled, unique)
 
 
+@host("LearnedUnigramCandidateSampler ThreadUnsafeUnigramCandidateSampler")
+def _draw_learned(
+    store: Store, operation: Operation, true: Array, *,
+    num_sampled: int, unique: bool, range_max: int,
+) -> list[Array]:  # fmt: skip
+    """Classes by how often they were among the true ones of earlier runs, and once more."""
+    numbers = reserved(store, operation, _RESERVED * num_sampled)
+    with store.waiting.changed:
+        key = "classes that were met", operation.name
+        times: Array = store.resources.setdefault(key, np.ones(range_max, np.int64))
+        found = C.counted(times).drawn(numbers, true, num_sampled, unique)
+        np.add.at(times, true.ravel(), 1)
+    return found
+
+
 @host("AllCandidateSampler")
 def _all(true: Array, *, num_sampled: int) -> list[Array]:
     return [np.arange(num_sampled), np.ones(true.shape, "f"), np.ones(num_sampled, "f")]

@@ -88,6 +88,7 @@ table(
     CTCBeamSearchDecoder : (?,b,?) (b)
         -> (?,2)*@top_paths (?)*@top_paths (2)*@top_paths (b,@top_paths)
     LogUniformCandidateSampler UniformCandidateSampler FixedUnigramCandidateSampler
+        LearnedUnigramCandidateSampler ThreadUnsafeUnigramCandidateSampler
         AllCandidateSampler : (n,?) -> (@num_sampled) (n,@num_true) (@num_sampled)
     ComputeAccidentalHits : (?,@num_true) -> (?)*3
     """
