@@ -54,7 +54,7 @@ def _array(
 def _gradient(lowering: Lowering, handle: ArrayHandle, flow: Any, *, source: str) -> list[Any]:
     """An array for gradients, made when it's first asked for; elements begin as zeros."""
     key = f"{handle.key}/{source}"
-    found = ArrayHandle(key, handle.dtype, handle.element, handle)
+    found = ArrayHandle(key, handle.dtype, handle.element, handle, clears=False)
     if not lowering.knows(found):
         lowering.begin_beside(found, handle)
     return [found, FLOW]
