@@ -45,6 +45,9 @@ class Progress:
     step: np.ndarray
     share: np.ndarray
 
+    def __hash__(self) -> int:
+        return hash((self.first.tobytes(), self.step.tobytes(), self.share.tobytes()))
+
     @classmethod
     def of(cls, samples: Mapping[int, np.ndarray]) -> Progress | None:
         """What gives rows of values, by number of turns; None if nothing does.
