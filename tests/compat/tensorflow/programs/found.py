@@ -308,6 +308,7 @@ def kinds_of_what_is_the_same_in_each_run():
     return [type(each).__name__ for each in run([shape, shape + 1])], run([inside, doubled])
 
 
+@case
 def what_no_turn_needs():
     x = tf.placeholder(tf.float32, [2, None])
     faulty = tf.check_numerics(tf.log(x), "fault")
