@@ -54,13 +54,14 @@ def any_sparse(rank: int = UNKNOWN) -> list[Shape]:
 @shape_of("SparseConcat")
 def _concat(operation: Operation, given: list[Shape]) -> list[Shape]:
     count = len(given) // 3
-    total, rank = 0, UNKNOWN
+    total, columns, rank = 0, UNKNOWN, UNKNOWN
     for at in range(count):
-        rows, columns = with_rank(given[at], 2)
+        rows, own = with_rank(given[at], 2)
         rows = same(rows, length(given[count + at]))
-        rank = same(same(rank, columns), length(given[2 * count + at]))
+        columns = same(columns, own)
+        rank = same(rank, length(given[2 * count + at]))
         total = UNKNOWN if UNKNOWN in (total, rows) else total + rows
-    return [(total, rank), (total,), (rank,)]
+    return [(total, columns), (total,), (rank,)]
 
 
 @shape_of("SparseReduceSum SparseReduceMax")
