@@ -68,13 +68,13 @@ class Waiting(float):
     has.
     """
 
+    box: Any
+    seen: int  # how many better ones it was held against
+
     def __new__(cls, loss: Any, box: Any, seen: int = 0) -> Waiting:
         made = super().__new__(cls, loss)
-        made.box, made.seen = box, seen  # how many better ones it was held against
+        made.box, made.seen = box, seen
         return made
-
-    box: Any
-    seen: int
 
 
 def best(

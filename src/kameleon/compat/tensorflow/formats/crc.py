@@ -25,6 +25,7 @@ def _table() -> np.ndarray:
 
 _TABLE = _table()
 _NUMBERS = _TABLE.tolist()
+_OFFSETS = np.arange(_BLOCK) * 256  # of the rows of `_places`
 
 
 def crc(data: bytes | memoryview, before: int = 0) -> int:
@@ -54,13 +55,13 @@ def masked(value: int) -> int:
 
 def _sums(data: bytes | memoryview, state: int) -> Iterator[int]:
     """What the bytes of each block make of the checksum; zeros before all of them make nothing."""
-    table, offsets = _places().ravel(), np.arange(_BLOCK) * 256
+    table = _places().ravel()
     padded = np.zeros(-(-len(data) // _BLOCK) * _BLOCK, np.uint8)
     padded[-len(data) :] = np.frombuffer(data, np.uint8)
     padded[-len(data) :][:4] ^= np.frombuffer(state.to_bytes(4, "little"), np.uint8)
     rows = padded.reshape(-1, _BLOCK)
     for at in range(0, len(rows), _BLOCKS):
-        found = table.take(rows[at : at + _BLOCKS] + offsets)
+        found = table.take(rows[at : at + _BLOCKS] + _OFFSETS)
         yield from np.bitwise_xor.reduce(found, axis=1).tolist()
 
 

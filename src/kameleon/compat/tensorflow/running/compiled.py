@@ -260,6 +260,13 @@ class Region:
                 absent.update(operations_of(element))
                 self._values.update(dict.fromkeys(outputs_of(element), ABSENT))
 
+    def _function(self, outputs: list[Tensor], updates: list[tuple[Any, Tensor]]) -> Any:
+        """What computes all that; None where there's nothing to do."""
+        if not outputs and not updates:
+            return None
+        engine = "numpy" if self._unit.repeats and _is_slight(outputs, updates) else None
+        return K.function(self._holes, outputs, updates, engine=engine)
+
     def compiled(self, several: Sequence[Tensor] = ()) -> Compiled:
         """The function of the region; it fails where one of some sizes, taken to be several, is 1,
         which are found meanwhile.
@@ -301,10 +308,7 @@ class Region:
         if holds is not None:
             outputs.append(holds)
         self._demand_several(several, outputs, updates)
-        engine = "numpy" if self._unit.repeats and _is_slight(outputs, updates) else None
-        function = None
-        if outputs or updates:
-            function = K.function(self._holes, outputs, updates, engine=engine)
+        function = self._function(outputs, updates)
         used = (*self._lowering.read, *assigned)
         cells = {x: cell for x in used if (cell := variables.find(x)) is not None}
         return Compiled(

@@ -23,7 +23,7 @@ from ..variables import Reference, Store
 from . import regions
 from .bodies import ABSENT
 from .compiled import AssertedError
-from .needed import CONTROL, ENTERS, EXITS, MERGES, SWITCHES, TURNS
+from .needed import CONTROL, ENTERS, EXITS, SWITCHES, TURNS
 from .plan import FED, REGION, Plan, Unit
 from .sizes import plain
 from .spans import Span, Trace
@@ -182,7 +182,7 @@ class Run:
         operation = unit.operation
         if kind == FED:
             return {value: self._feeds[value] for value in unit.outputs}
-        if kind in MERGES:
+        if unit.joins:
             return self._merged(unit, values)
         if kind in SWITCHES:
             condition = self._read(values[1])

@@ -91,7 +91,6 @@ class Unit:
         edges: where outputs go: the value, the unit, the number of its input (None: control).
         pending: how many edges lead here.
         fetched: those of the outputs that are.
-        joins: a Merge: it runs when one of its inputs is there.
         closes_loop: a Merge that takes the values of the next turn, too.
         cache: what the region was compiled to.
         sizes: by kind of its key, the sizes that differ from run to run.
@@ -110,7 +109,6 @@ class Unit:
     edges: list[tuple[Value, Unit, int | None]] = field(default_factory=list)
     pending: int = 0
     fetched: list[Value] = field(default_factory=list)
-    joins: bool = False
     closes_loop: bool = False
     cache: dict[Any, Any] = field(default_factory=dict)
     sizes: dict[Key, Sizes] = field(default_factory=dict)
@@ -123,6 +121,11 @@ class Unit:
     def operation(self) -> Operation:
         """The only operation."""
         return self.elements[0]  # type: ignore[return-value]
+
+    @cached_property
+    def joins(self) -> bool:
+        """Whether it's a Merge: it runs when one of its inputs is there."""
+        return self.kind in MERGES
 
     @cached_property
     def needs_values(self) -> bool:
@@ -405,7 +408,6 @@ class Plan:
                     self._take(unit, value, seen, taken)
                 for before in needed.controls(element):
                     self._wait(unit, before, seen)
-            unit.joins = unit.kind in MERGES
             unit.closes_loop = unit.joins and any(x.type in TURNS for x, _ in unit.inputs)
         fetched = set(self.fetches)
         for value in fetched:

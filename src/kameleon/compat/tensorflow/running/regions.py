@@ -30,7 +30,7 @@ from ..resources.base import Resource
 from ..variables import Reference, Store
 from .ahead import turns_ahead
 from .bodies import ABSENT, AheadError, ApartError
-from .compiled import AssertedError, Compiled, Region, Rows, is_handed_on, is_known
+from .compiled import AssertedError, Compiled, Region, Rows, is_handed_on
 from .needed import Compound, Loop, around
 from .plan import DIFFER, Hints, Unit
 from .sizes import (
@@ -244,6 +244,6 @@ def _key(unit: Unit, place: int, value: Any) -> Any:
     if is_text(value):
         return known_part(np.asarray(value, object))
     array = np.asarray(value)
-    if is_known(unit, place, value):
+    if unit.is_known[place]:
         return known_part(array)
     return (array.shape, (Rows, array.dtype) if isinstance(value, Rows) else array.dtype)
