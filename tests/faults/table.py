@@ -416,7 +416,7 @@ ENGINES = [
           'REWRITES.register("kernels", Kernels(), "python", "c", position=0)',
           'REWRITES.register("kernels", Kernels(), "python", position=0)',
           "tests/engines/test_theano.py", "kernel", "theano"),
-    Fault("pytensor: negative indices count from the end", "graph/passes/indices.py",
+    Fault("pytensor: negative indices count from the end", "graph/primitives/indexing.py",
           "logical_and(ge(index, full_like(index, 0)), lt(index, top))", "lt(index, top)",
           PYTENSOR_GRAPH, "out_of_range", "theano"),
     Fault("pytensor: scatter keeps the last", "engines/theano/native/indexing.py",

@@ -19,8 +19,8 @@ from ..errors import ArgumentError, DTypeError, ShapeError
 from ..graph.ir.node import Node, Variable
 from ..graph.ir.types import DType, show_shape
 from ..graph.primitives import random as draws
+from ..graph.primitives.elementwise import abs as magnitude
 from ..graph.primitives.elementwise import (
-    abs,
     add,
     cast,
     div,
@@ -234,7 +234,7 @@ def _uniform_between(u: Node, minval: Any, maxval: Any, kind: DType) -> Node:
     x = cast(add(mul(u, sub(high, low)), low), kind)
     rounded = eq(x, cast(high, kind))
     if isinstance(maxval, Node):
-        rounded = logical_and(rounded, ne(abs(high), full_like(high, inf)))
+        rounded = logical_and(rounded, ne(magnitude(high), full_like(high, inf)))
     return select(rounded, cast(low, kind), x)
 
 

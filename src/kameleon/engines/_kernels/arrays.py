@@ -19,6 +19,16 @@ def mismatch(*sizes: Any) -> NoReturn:
 
 Array = Any
 
+# What an engine says where a size that is computed is no size.
+TOO_SMALL = "a size to reshape to is less than -1"
+
+
+def reshaped(x: Array, shape: tuple[Any, ...]) -> Array:
+    """x in another shape, of whose sizes -1 alone is inferred."""
+    if min(shape) < -1:
+        raise EvaluationError(TOO_SMALL)
+    return x.reshape(shape)
+
 
 def sigmoid(x: Array, out: Array = None) -> Array:
     """1 / (1 + exp(-x)); an overflow of exp gives the right limit."""

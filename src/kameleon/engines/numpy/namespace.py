@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import EvaluationError, ShapeError
-from ...graph.primitives.movement import TOO_SMALL
+from ...errors import ShapeError
 from .._codegen.blocks import blockwise
 from .._kernels import arrays, convolution, ctc, depthwise, loops, memory, random, sparse, windows
 from .._names import functions_of, names
@@ -28,13 +27,6 @@ def random_bits(key: Any, shape: tuple[int, ...]) -> Any:
     return random.random_bits(key, prod(shape)).reshape(shape)
 
 
-def reshaped(x: Any, shape: tuple[Any, ...]) -> Any:
-    """x in another shape, of whose sizes -1 alone is inferred."""
-    if min(shape) < -1:
-        raise EvaluationError(TOO_SMALL)
-    return x.reshape(shape)
-
-
 UFUNCS = names(
     "neg=negative abs sign exp expm1 log log1p sqrt sin cos tanh square floor ceil round=rint"
     " is_nan=isnan logical_not bit_not=invert add sub=subtract mul=multiply div=divide"
@@ -51,7 +43,6 @@ NAMESPACE: dict[str, Any] = {
     **functions_of(arrays, windows, convolution, depthwise),
     "scan": loops.scan,
     "while_loop": loops.while_loop,
-    "reshaped": reshaped,
     "random_bits": random_bits,
     "fold_in": random.fold_in,
     "sparse_to_dense": sparse.sparse_to_dense,

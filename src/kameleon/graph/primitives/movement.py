@@ -74,10 +74,6 @@ _reshape = Primitive(
 )
 
 
-TOO_SMALL = "a size to reshape to is less than -1"
-"""What an engine says where a size that is computed is no size."""
-
-
 def computed_sizes(node: Node) -> list[Node]:
     """The sizes of a reshape that might be negative: those that aren't read off a tensor."""
     return [size for size in node.operands[1:] if size.primitive.name != "size"]
@@ -373,8 +369,8 @@ def _infer_concatenate(*operands: Node, axis: int) -> TensorType:
             shown = ", ".join(show_shape(x.shape) for x in operands)
             raise ShapeError(f"concatenate: shapes {shown} differ in their number of axes")
         joined = join_shapes(joined, shape, f"concatenate along axis {axis}")
-    dims = [d for x in operands if (d := x.shape[axis]) is not None]
-    total = sum(dims) if len(dims) == len(operands) else None
+    dims = [x.shape[axis] for x in operands]
+    total = None if None in dims else sum(d for d in dims if d is not None)
     return TensorType((*joined[:axis], total, *joined[axis + 1 :]), operands[0].dtype)
 
 

@@ -7,7 +7,8 @@ from typing import Any
 import pytensor.tensor as pt
 
 from ....graph.ir.node import Node
-from ....graph.primitives.movement import TOO_SMALL, computed_sizes
+from ....graph.primitives.movement import computed_sizes
+from ..._kernels.arrays import TOO_SMALL
 from ..._lowering import Rule
 from ..ops import stretchable
 from .lowering import (
