@@ -67,6 +67,50 @@ def what_is_asserted_is_told_first():
 
 
 @case
+def what_assertions_show():
+    """It's there, and was computed once, whether they hold or not; in branches and turns, too."""
+    x, text = tf.placeholder(tf.float32, [None]), tf.placeholder(tf.string, [])
+    queue = tf.FIFOQueue(9, [tf.int32], shapes=[[]])
+    taken, way = queue.dequeue(), tf.placeholder(tf.bool, [])
+    kept = tf.Variable([1.0, 2.0])
+
+    def turn(i, t):
+        shown = ["sum", i, tf.string_join([text, "!"]), t]
+        with tf.control_dependencies([tf.Assert(tf.reduce_sum(t) < 30.0, shown)]):
+            return i + 1, t * 2.0
+
+    def branch():
+        shown = [tf.as_string(x), text]
+        with tf.control_dependencies([tf.assert_less(x, 3.0, data=shown, message="large")]):
+            return tf.identity(x)
+
+    largest = tf.reduce_max(x)
+    below = tf.Assert(largest < 5.0, [tf.string_join([text, "?"]), taken, x])
+    alone = tf.raw_ops.Assert(condition=largest < 5.0, data=[text, taken])
+    positive = tf.Assert(largest > -9.0, [kept, tf.assign_add(kept, [1.0, 1.0])])
+    guarded = []
+    for each in (below, alone, positive):
+        with tf.control_dependencies([each]):
+            guarded.append(tf.identity(largest))
+    guarded += [
+        tf.while_loop(lambda i, t: i < 4, turn, [0, x])[1],
+        tf.cond(way, branch, lambda: x - 1.0),
+    ]
+    found = []
+    with tf.Session() as session:
+        session.run([kept.initializer, queue.enqueue_many([list(range(9))])])
+        for values in ([1.0, 2.0], [7.0], [-10.0], [0.5]):
+            for each in guarded:
+                feed = {x: values, text: "so", way: values[0] > 0}
+                try:
+                    found.append(session.run(each, feed).tolist())
+                except tf.errors.InvalidArgumentError as error:
+                    found.append(error.message.splitlines()[0])
+            found.append(session.run([queue.size(), kept[0]]))
+    return found
+
+
+@case
 def within_branches():
     place = tf.placeholder(tf.int32, [1])
     table = tf.constant([1.0, 2.0])

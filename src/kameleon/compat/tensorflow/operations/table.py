@@ -127,6 +127,11 @@ def compiled_inputs(operation: Operation) -> list[Value]:
     return operation.inputs[:1] if operation.type == "Assert" else operation.inputs
 
 
+def shown_inputs(operation: Operation) -> list[Value]:
+    """What an assertion shows where it doesn't hold."""
+    return operation.inputs[1:] if operation.type == "Assert" else []
+
+
 def is_compiled(operation: Operation) -> bool:
     """Whether an operation can be a part of a region."""
     if operation.type not in PURE and operation.type not in EFFECTS:

@@ -46,7 +46,7 @@ class Waiting:
 
     def __init__(self, unit: Unit) -> None:
         self.pending = unit.pending
-        self.values: list[Any] = [None] * len(unit.inputs)
+        self.values: list[Any] = [None] * (len(unit.inputs) + len(unit.shown))
         self.dead = False  # something dead came in
         self.dead_inputs = 0
         self.sent = False
@@ -228,12 +228,12 @@ class Run:
         parts = unit.divided
         if parts is None:
             try:
-                return regions.run(self._store, unit, values)
+                return regions.run(self._store, unit, values[: len(unit.inputs)])
             except regions.DivideError as error:
                 parts = unit.divided = unit.in_parts(error.hints)
             except AssertedError:
                 parts = unit.with_assertions_alone()
-        given = dict(zip(unit.inputs, values, strict=True))
+        given = dict(zip([*unit.inputs, *unit.shown], values, strict=True))
         inner = Run(self._store, parts, given, trace=self._trace)
         inner.run()
         unit.begin_anew()

@@ -37,6 +37,7 @@ class Compound:
         name: of an operation in it.
         members: all operations in it, those of compounds inside, too.
         inputs: the values that come from outside.
+        shown: those that only assertions in it show.
         control: operations outside that must have run.
         condition: a bool: which way is taken, or whether there is another turn.
         outputs: what's taken from it.
@@ -45,6 +46,7 @@ class Compound:
     name: str
     members: set[Operation]
     inputs: list[Value]
+    shown: list[Value]
     control: list[Operation]
     condition: Value
     outputs: list[Value] = field(default_factory=list, init=False)
@@ -201,6 +203,17 @@ class Needed:
         few = table.compiled_inputs(element)
         return few if few is element.inputs or self._is_compiled(element) else element.inputs
 
+    def shown(self, element: Operation | Compound) -> list[Value]:
+        """The values that assertions which are compiled show where they don't hold, but those that
+        are there anyway.
+        """
+        if isinstance(element, Compound):
+            return element.shown
+        few = table.shown_inputs(element)
+        if not few or self.is_fed(element) or not self._is_compiled(element):
+            return []
+        return [(x, at) for x, at in few if x.type != "Const" or self.is_fed(x)]
+
     def controls(self, element: Operation | Compound) -> list[Operation]:
         """The operations that an element waits for."""
         if self.is_fed(element):
@@ -215,6 +228,7 @@ class Needed:
     def sources(self, element: Operation | Compound) -> Iterator[Value]:
         """What an element waits for, each as a value."""
         yield from self.inputs(element)
+        yield from self.shown(element)
         for before in self.controls(element):
             yield before, CONTROL
 

@@ -87,6 +87,7 @@ class Unit:
         hints: of the plan.
         repeats: it may run many times in a run, as a turn of a loop does.
         inputs: the values that come from other units; each once for a region.
+        shown: those, behind them, that only assertions show where they don't hold.
         outputs: the values that others take, or that are fetched.
         edges: where outputs go: the value, the unit, the number of its input (None: control).
         pending: how many edges lead here.
@@ -105,6 +106,7 @@ class Unit:
     hints: Hints
     repeats: bool = False
     inputs: list[Value] = field(default_factory=list)
+    shown: list[Value] = field(default_factory=list)
     outputs: list[Value] = field(default_factory=list)
     edges: list[tuple[Value, Unit, int | None]] = field(default_factory=list)
     pending: int = 0
@@ -151,7 +153,8 @@ class Unit:
     def in_parts(self, hints: Hints) -> Plan:
         """What does the same in smaller units, as the hints say."""
         targets = sorted(self.within, key=lambda operation: operation.serial)
-        return Plan(self.inputs, self.outputs, targets, hints, self.within, self.repeats)
+        feeds = [*self.inputs, *self.shown]
+        return Plan(feeds, self.outputs, targets, hints, self.within, self.repeats)
 
     def begin_anew(self) -> None:
         """Where sizes differ, let what was divided for some sizes be compiled as a whole without
@@ -403,9 +406,10 @@ class Plan:
             if unit.kind == REGION:
                 unit.elements = self._with_constants(unit.elements, constants)
                 seen.update((each, 0) for each in constants.intersection(unit.elements))
+            for values, found in ((unit.inputs, needed.inputs), (unit.shown, needed.shown)):
+                for value in chain.from_iterable(map(found, unit.elements)):
+                    self._take(unit, value, values, seen, taken)
             for element in unit.elements:
-                for value in needed.inputs(element):
-                    self._take(unit, value, seen, taken)
                 for before in needed.controls(element):
                     self._wait(unit, before, seen)
             unit.closes_loop = unit.joins and any(x.type in TURNS for x, _ in unit.inputs)
@@ -450,7 +454,12 @@ class Plan:
         return list(dict.fromkeys([*before, *elements]))
 
     def _take(
-        self, unit: Unit, value: Value, seen: set[Value], taken: dict[Unit, set[Value]]
+        self,
+        unit: Unit,
+        value: Value,
+        values: list[Value],
+        seen: set[Value],
+        taken: dict[Unit, set[Value]],
     ) -> None:
         source = self._of[value[0]]
         if value in self._needed.feeds and source.kind != FED:
@@ -463,8 +472,8 @@ class Plan:
             return
         seen.add(value)
         taken[source].add(value)
-        source.edges.append((value, unit, len(unit.inputs)))
-        unit.inputs.append(value)
+        source.edges.append((value, unit, len(unit.inputs) + len(unit.shown)))
+        values.append(value)
         unit.pending += 1
 
     def _wait(self, unit: Unit, before: Operation, seen: set[Value]) -> None:

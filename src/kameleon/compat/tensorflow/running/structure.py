@@ -7,7 +7,7 @@ TensorFlow runs it, operation by operation. Known as functionalization of contro
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -98,18 +98,24 @@ def _closes(element: Operation) -> bool:
 
 def _outer(
     needed: Needed,
-    elements: Iterable[Operation | Compound],
+    elements: Collection[Operation | Compound],
     members: set[Operation],
     resolve: Callable[[Value], Value],
-) -> tuple[list[Value], list[Operation]]:
-    """What elements take, and wait for, from outside."""
-    values: dict[Value, None] = {}
-    control: dict[Operation, None] = {}
-    for element in elements:
-        found = (resolve(value) for value in needed.inputs(element))
-        values.update((value, None) for value in found if value[0] not in members)
-        control.update((each, None) for each in needed.controls(element))
-    return list(values), [each for each in control if each not in members]
+) -> tuple[list[Value], list[Value], list[Operation]]:
+    """What elements take, would show, and wait for, from outside."""
+    inputs, shown = (
+        dict.fromkeys(
+            value
+            for element in elements
+            for value in map(resolve, found(element))
+            if value[0] not in members
+        )
+        for found in (needed.inputs, needed.shown)
+    )
+    control = dict.fromkeys(
+        each for element in elements for each in needed.controls(element) if each not in members
+    )
+    return list(inputs), [value for value in shown if value not in inputs], list(control)
 
 
 def _members(elements: Iterable[Operation | Compound]) -> set[Operation]:
@@ -123,7 +129,7 @@ def _find_outputs(needed: Needed, fetches: list[Value]) -> None:
 
     def note(compound: Compound, around: tuple[Compound, ...]) -> None:
         within = (*around, compound)
-        takers.append((around, compound.inputs))
+        takers.append((around, [*compound.inputs, *compound.shown]))
         for operation in compound.members:
             chains[operation] = within
         for inner in _inside(compound):
@@ -231,8 +237,8 @@ class _Choices:
             parts[key] += [*group.branches[0], *group.branches[1], *merges]
         for key, elements in parts.items():
             members = _members(elements)
-            values, control = _outer(needed, elements, members, _through(needed, key[2]))
-            places = [needed.place(value)[1] for value in values]
+            inputs, shown, control = _outer(needed, elements, members, _through(needed, key[2]))
+            places = [needed.place(value)[1] for value in (*inputs, *shown)]
             places += [needed.guards[needed.of(operation)] for operation in control]
             triggers = (each for each in control if each.type == "ControlTrigger")
             if any(condition == key[2] for place in places for condition, _ in place - key[1]) or (
@@ -300,10 +306,12 @@ class _Choices:
         members = _members([*elements, *merges])
 
         needed, parts = self._needed, [*elements, *merges]
-        inputs, control = _outer(needed, parts, members, _through(needed, condition))
+        inputs, shown, control = _outer(needed, parts, members, _through(needed, condition))
         inputs = list(dict.fromkeys([condition, *inputs]))
         name = (merges or list(members))[0].name
-        return Choice(name, members, inputs, control, condition, group.branches, group.merges)
+        return Choice(
+            name, members, inputs, shown, control, condition, group.branches, group.merges
+        )
 
 
 def _through(needed: Needed, condition: Value) -> Callable[[Value], Value]:
@@ -381,15 +389,16 @@ def _loop(
             return None
         carried.append(parts)
     members = _members(elements) | set(enters) | set(exits)
-    if _outer(needed, plain, members, lambda value: value)[0]:
+    inputs, shown, control = _outer(needed, plain, members, lambda value: value)
+    if inputs or shown:
         return None
     testing = _behind(needed, condition.inputs[0], plain)
     leaving = [each for each in plain if ((condition, 0), 0) in needed.guards[each]]
     body = [e for e in plain if e not in testing and e not in leaving]
-    inputs, control = _outer(needed, [*plain, *enters], members, lambda value: value)
+    inputs, shown, control = _outer(needed, [*plain, *enters], members, lambda value: value)
     control += [c for e in (*raw, *exits) for c in needed.controls(e) if c not in members]
     return Loop(
-        condition.name, members, inputs, list(dict.fromkeys(control)),
+        condition.name, members, inputs, shown, list(dict.fromkeys(control)),
         condition.inputs[0], carried, [e for e in plain if e in testing], body, leaving, exits,
     )  # fmt: skip
 
