@@ -33,6 +33,7 @@ _FOLD_TAG: Final = _MASK  # high counter word of derived keys; streams have 0 th
 # Two words and one scratch array of a chunk take 384 KiB: inside a usual second-level cache,
 # and long enough that the fixed cost of a ufunc call doesn't show.
 _CHUNK: Final = 32_768
+_FEW: Final = 8  # so many blocks Python's integers encrypt sooner than ufuncs
 
 
 def _schedule(key0: int, key1: int) -> Iterator[tuple[tuple[int, ...], int, int]]:
@@ -46,7 +47,7 @@ def _schedule(key0: int, key1: int) -> Iterator[tuple[tuple[int, ...], int, int]
 
 
 def _encrypt_block(key0: int, key1: int, x0: int, x1: int) -> tuple[int, int]:
-    """Encrypt one counter with Python integers: quicker than ufuncs for a single block."""
+    """Encrypt one counter with Python integers."""
     x0, x1 = (x0 + key0) & _MASK, (x1 + key1) & _MASK
     for rotations, subkey0, subkey1 in _schedule(key0, key1):
         for r in rotations:
@@ -96,6 +97,9 @@ def random_bits(key: Iterable[int], count: int) -> NDArray[np.uint32]:
             "Draw in parts, each under a key of its own (fold_in)."
         )
     n = (count + 1) // 2
+    if n <= _FEW:
+        pairs = [_encrypt_block(key0, key1, block, 0) for block in range(n)]
+        return np.array(pairs, np.uint32).T.ravel()[:count]
     words = np.empty(2 * n, np.uint32)
     scratch = np.empty(min(n, _CHUNK), np.uint32)
     for start in range(0, n, _CHUNK):

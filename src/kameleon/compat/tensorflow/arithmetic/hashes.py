@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterable
+from functools import lru_cache
 
 WORD = (1 << 64) - 1
 
@@ -59,6 +60,7 @@ def joined(one: int, other: int) -> int:
 FARM = 0xC3A5C85C97CB3127, 0xB492B66FBE98F273, 0x9AE16A3B2F90404F
 
 
+@lru_cache(1 << 15)  # the words of a text come again and again
 def fingerprint(data: bytes) -> int:
     """Pike's FarmHash (2014), in the variant of 64 bits that never changes."""
     size = len(data)

@@ -152,16 +152,20 @@ def _form(
 # Hashes -----------------------------------------------------------------------------------------
 
 
-@mapped("StringToHashBucket StringToHashBucketFast", kind="int64")
-def _bucket(operation: Operation, x: bytes) -> int:
-    found = H.fingerprint(x) if operation.type.endswith("Fast") else H.murmur(x)
-    return int(found % operation.attribute("num_buckets"))
+@fold("StringToHashBucket")
+def _bucket(x: Texts, *, num_buckets: int) -> Array:
+    return each(lambda one: H.murmur(one) % num_buckets, x, kind="int64")
 
 
-@mapped("StringToHashBucketStrong", kind="int64")
-def _strong_bucket(operation: Operation, x: bytes) -> int:
-    one, other = (number % 2**64 for number in operation.attribute("key"))
-    return int(H.keyed(x, (one, other)) % operation.attribute("num_buckets"))
+@fold("StringToHashBucketFast")
+def _fast_bucket(x: Texts, *, num_buckets: int) -> Array:
+    return each(lambda one: H.fingerprint(one) % num_buckets, x, kind="int64")
+
+
+@fold("StringToHashBucketStrong")
+def _strong_bucket(x: Texts, *, num_buckets: int, key: Any) -> Array:
+    one, other = (number % 2**64 for number in key)
+    return each(lambda text: H.keyed(text, (one, other)) % num_buckets, x, kind="int64")
 
 
 @fold("Fingerprint")

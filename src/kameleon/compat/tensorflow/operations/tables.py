@@ -55,7 +55,7 @@ class Table(Resource):
 
     def check(self, keys: Iterable[Any], what: str) -> None:
         """Refuse keys that can't be used."""
-        if any(key in self.forbidden for key in keys):
+        if self.forbidden and any(key in self.forbidden for key in keys):
             raise invalid(
                 f"Using the empty_key or deleted_key as a table key is not allowed: {what}"
             )
@@ -276,8 +276,9 @@ def _find(table: Table, keys: Any, default: Any) -> Array:
     if other.shape not in {(), table.shape}:
         raise invalid(f"Expected shape {table.shape} for default value, got {other.shape}")
     found = np.empty((len(names), *table.shape), in_numpy(table.kinds[1]))
-    for at, key in enumerate(names):
-        found[at] = table.entries.get(key, other[()])
+    if names:
+        otherwise = other[()]
+        found[:] = [table.entries.get(key, otherwise) for key in names]
     outer = np.shape(keys)[: np.ndim(keys) - len(table.key_shape)]
     return found.reshape((*outer, *table.shape))[()]
 

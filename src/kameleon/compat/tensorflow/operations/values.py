@@ -62,10 +62,9 @@ def texts(value: Any) -> np.ndarray:
     [b'a', b'b']
     """
     given = np.asarray(value, object)
-    found = np.empty(given.shape, object)
-    for place, each in np.ndenumerate(given):
-        found[place] = each.encode() if isinstance(each, str) else each
-    return found
+    found = np.empty(given.size, object)
+    found[:] = [each.encode() if isinstance(each, str) else each for each in given.flat]
+    return found.reshape(given.shape)
 
 
 def text(value: Any) -> str:

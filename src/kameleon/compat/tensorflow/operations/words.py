@@ -27,11 +27,9 @@ Array = np.ndarray
 def _split(x: Texts, delimiter: Texts, *, skip_empty: bool) -> list[Array]:
     """At each byte of the delimiter; between all bytes, if it's empty."""
     told, rows = delimiter.item(), []
+    bounds = re.compile(b"[" + re.escape(told) + b"]" if told else rb"(?!^|\Z)")
     for one in x:
-        if not told:
-            parts = [one[at : at + 1] for at in range(len(one))]
-        else:
-            parts = re.split(b"[" + re.escape(told) + b"]", one)
+        parts = bounds.split(one)
         rows.append([part for part in parts if part] if skip_empty else parts if one else [])
     return of_batch(rows, "object").parts()
 

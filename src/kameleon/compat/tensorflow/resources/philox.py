@@ -9,6 +9,7 @@ import numpy as np
 
 _LOW = 0xFFFFFFFF
 _CHUNK = 8192  # blocks at a time: a dozen arrays of so many numbers stay in the cache
+_FEW = 8  # so many blocks Python's integers give sooner than arrays
 _FACTORS, _STEPS, _ROUNDS = (0xD2511F53, 0xCD9E8D57), (0x9E3779B9, 0xBB67AE85), 10
 
 
@@ -43,6 +44,9 @@ class Philox:
     def blocks(self, places: np.ndarray) -> np.ndarray:
         """The blocks of four numbers at places counted from here, a row each; here stays here."""
         counts = places.astype(np.uint64).ravel() + np.uint64(self._count)
+        if counts.size <= _FEW:
+            few = [self._block(count) for count in counts.tolist()]
+            return np.array(few, np.uint32).reshape(*places.shape, 4)
         found = np.empty((counts.size, 4), np.uint32)
         for start in range(0, counts.size, _CHUNK):
             part = counts[start : start + _CHUNK]
@@ -61,7 +65,10 @@ class Philox:
 
     def block(self) -> tuple[int, ...]:
         """The next four numbers, which stay the next."""
-        found: tuple[int, ...] = _rounds(*_words(self._count), *_words(self._second), self._key)
+        return self._block(self._count)
+
+    def _block(self, count: int) -> tuple[int, ...]:
+        found: tuple[int, ...] = _rounds(*_words(count), *_words(self._second), self._key)
         return found
 
 
