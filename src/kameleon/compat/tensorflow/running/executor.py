@@ -117,9 +117,12 @@ class Run:
     def run(self) -> None:
         """Run all that is needed."""
         root = Frame(None, 0)
-        for unit in self._plan.units:
-            if unit.pending == 0:
-                self._ready.append((unit, root, 0, [], False))
+        first = [unit for unit in self._plan.units if unit.pending == 0]
+        self._ready += [(unit, root, 0, [], False) for unit in first if unit.kind != FED]
+        for unit in first:
+            if unit.kind == FED:
+                given = {value: self._feeds[value] for value in unit.outputs}
+                self._send(unit, root, 0, given | dict.fromkeys(unit.controls))
         try:
             while self._ready or self._suspended:
                 if self._ready:
@@ -167,7 +170,7 @@ class Run:
 
     def _watched(self, unit: Unit, values: list[Any], dead: bool) -> Any:
         """What a unit gives; when it ran is told, unless its parts told it."""
-        if self._trace is None or unit.kind == FED:
+        if self._trace is None:
             return self._computed(unit, values, dead)
         count, start = len(self._trace), time.time_ns()
         found = self._computed(unit, values, dead)
@@ -180,8 +183,6 @@ class Run:
         if kind == REGION:
             return self._region(unit, values)
         operation = unit.operation
-        if kind == FED:
-            return {value: self._feeds[value] for value in unit.outputs}
         if unit.joins:
             return self._merged(unit, values)
         if kind in SWITCHES:
