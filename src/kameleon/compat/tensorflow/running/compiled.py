@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -121,6 +121,18 @@ class HandedOn(Resource):
     """What stands for an input that is no array while a region is compiled."""
 
     place: int
+
+
+@dataclass
+class _Found:
+    """What a region gives: values that are the same in each run, those that are computed, places of
+    inputs that are handed on; and which of those that are computed are the rows of lists.
+    """
+
+    known: dict[Value, Any] = field(default_factory=dict)
+    computed: dict[Value, Tensor] = field(default_factory=dict)
+    handed_on: dict[Value, int] = field(default_factory=dict)
+    lists: list[Value] = field(default_factory=list)
 
 
 class Region:
@@ -272,49 +284,66 @@ class Region:
         which are found meanwhile.
         """
         self._lower()
-        known, computed, outputs, handed_on, lists = {}, [], [], {}, []
-        for value in self._unit.outputs:
-            found = self._values.get(value)
-            if isinstance(found, ArrayHandle | StackHandle):
-                raise NotCompiledError("an array that others use")
-            if isinstance(found, ListHandle):
-                lists.append(value)
-                found = self._lowering.items(found)
-            if isinstance(found, Tensor):
-                computed.append(value)
-                outputs.append(found)
-            elif isinstance(found, HandedOn):
-                handed_on[value] = found.place
-            elif value in self._values:
-                known[value] = found.view(Known) if isinstance(found, np.ndarray) else found
-        variables, assigned = self._lowering.store.variables, self._lowering.assigned
+        found = self._found()
+        assigned = dict(self._lowering.assigned)
         holds = assigned.pop(HOLDS, None)
-        begun = [
-            reference
-            for reference, value in assigned.items()
-            if reference not in variables
-            or tuple(variables.cell(reference).shape) != tuple(value.shape)
-        ]
-        if self._is_open and any(None in assigned[each].shape for each in begun):
-            raise UnknownSizeError("a variable's new shape")
-        pairs = ((x, node) for x, node in zip(computed, outputs, strict=True) if x not in lists)
-        sizes = [value for value, node in pairs if _is_short(node) and is_of_sizes(node)]
+        begun = self._begun(assigned)
         updates = [
-            (cell := variables.cell(reference), value if holds is None else _if(holds, value, cell))
+            (cell := self._cell(reference), value if holds is None else _if(holds, value, cell))
             for reference, value in assigned.items()
             if reference not in begun
         ]
-        outputs += [assigned[reference] for reference in begun]
+        sizes = [
+            value
+            for value, node in found.computed.items()
+            if value not in found.lists and _is_short(node) and is_of_sizes(node)
+        ]
+        outputs = [*found.computed.values(), *begun.values()]
         if holds is not None:
             outputs.append(holds)
         self._demand_several(several, outputs, updates)
         function = self._function(outputs, updates)
-        used = (*self._lowering.read, *assigned)
-        cells = {x: cell for x in used if (cell := variables.find(x)) is not None}
+        used = dict.fromkeys((*self._lowering.read, *assigned))
+        find = self._lowering.store.variables.find
+        cells = {x: cell for x in used if (cell := find(x)) is not None}
         return Compiled(
-            self._places, function, known, handed_on, computed, begun, cells, self._is_open,
-            holds is not None, lists, sizes,
+            self._places, function, found.known, found.handed_on, list(found.computed),
+            list(begun), cells, self._is_open, holds is not None, found.lists, sizes,
         )  # fmt: skip
+
+    def _found(self) -> _Found:
+        """What the region gives, by how it's given."""
+        found = _Found()
+        for value in self._unit.outputs:
+            x = self._values.get(value)
+            if isinstance(x, ArrayHandle | StackHandle):
+                raise NotCompiledError("an array that others use")
+            if isinstance(x, ListHandle):
+                found.lists.append(value)
+                x = self._lowering.items(x)
+            if isinstance(x, Tensor):
+                found.computed[value] = x
+            elif isinstance(x, HandedOn):
+                found.handed_on[value] = x.place
+            elif value in self._values:
+                found.known[value] = x.view(Known) if isinstance(x, np.ndarray) else x
+        return found
+
+    def _cell(self, reference: Reference) -> Any:
+        return self._lowering.store.variables.cell(reference)
+
+    def _begun(self, assigned: dict[Any, Tensor]) -> dict[Reference, Tensor]:
+        """What is assigned to variables that have no value yet, or one of another shape."""
+        variables = self._lowering.store.variables
+        begun = {
+            reference: value
+            for reference, value in assigned.items()
+            if reference not in variables
+            or tuple(self._cell(reference).shape) != tuple(value.shape)
+        }
+        if self._is_open and any(None in value.shape for value in begun.values()):
+            raise UnknownSizeError("a variable's new shape")
+        return begun
 
 
 def _is_short(value: Tensor) -> bool:

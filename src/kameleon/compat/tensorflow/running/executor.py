@@ -25,7 +25,7 @@ from .bodies import ABSENT
 from .compiled import AssertedError
 from .needed import CONTROL, ENTERS, EXITS, SWITCHES, TURNS
 from .plan import FED, REGION, Plan, Unit
-from .sizes import plain
+from .sizes import unmarked
 from .spans import Span, Trace
 
 
@@ -144,7 +144,7 @@ class Run:
             if value not in self._results and (text := self._plan.mixed()):
                 raise invalid(text)
             raise invalid(f"Retval[0] does not have value: {operation.name}:{index}")
-        return plain(found)
+        return unmarked(found)
 
     def _read(self, value: Any) -> Any:
         return self._store.variables.value(value) if isinstance(value, Reference) else value
@@ -194,7 +194,7 @@ class Run:
             return {(operation, way): values[0], (operation, not way): DEAD}
         if kind == "ControlTrigger":
             return {}
-        found = table.run_on_host(self._store, operation, [plain(each) for each in values])
+        found = table.run_on_host(self._store, operation, [unmarked(each) for each in values])
         if isinstance(found, Steps):
             return found
         return {(operation, at): value for at, value in enumerate(found)}

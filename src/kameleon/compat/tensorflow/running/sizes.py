@@ -56,7 +56,7 @@ class Known(np.ndarray):
         return known_part(np.asarray(self))
 
 
-def plain(value: Any) -> Any:
+def unmarked(value: Any) -> Any:
     """A value as others have it: what they make of a known one needn't be known."""
     return np.asarray(value) if type(value) is Known else value
 
