@@ -48,7 +48,7 @@ class Levels:
         self.top = max((self.of[n] for n in graph.nodes), default=0)
 
     def _level(self, node: Node, known: set[Node]) -> int:
-        level = max((self.of[n] for n in node.operands), default=0)
+        level = max([self.of[n] for n in node.operands], default=0)
         if node.primitive is ITEM:
             if node.operands[0] in self.declined:
                 self.declined.add(node)

@@ -14,7 +14,7 @@ from ...graph.ir.program import Graph
 from . import code as code_module
 from .blocks import Block, Run
 from .code import Arg, Code, Language
-from .literal import literal, quoted
+from .literal import literal, quoted, shape_literal
 from .schedule import WHEN_NEEDED, consumers_of, scheduled
 
 Rule = Callable[[Any, Node], None]
@@ -218,7 +218,7 @@ class Emitter:
         text = text if self.in_place else text.replace("{out}", "")
         if dims is None and "{out}" in text:
             known = f"{{{full[0]}}}.shape" if full else None
-            dims = literal(node.shape) if node.type.is_static else known
+            dims = shape_literal(node.shape) if node.type.is_static else known
         self._slots[node] = self.code.emit(node, text, args, kind, reusable, dims, shares)
 
     def is_made(self, node: Node) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Iterator
+from functools import lru_cache
 from types import CodeType
 from typing import Any
 
@@ -46,6 +47,12 @@ def literal(value: Any) -> str:
     if isinstance(value, np.integer):
         return repr(int(value))
     raise EngineError(f"{kind.__name__} {value!r:.60} can't stand in emitted source")
+
+
+@lru_cache(1 << 12)
+def shape_literal(shape: tuple[int, ...]) -> str:
+    """The Python text of a shape: a graph has few of them."""
+    return literal(shape)
 
 
 def word(name: Any) -> str:

@@ -6,7 +6,7 @@ import itertools
 import math
 from bisect import bisect_left, insort
 from collections import deque
-from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any
 
 # Arrays of fewer bytes come quickly from the allocator.
@@ -15,7 +15,8 @@ SMALLEST = 64 * 1024
 LIMIT = 256 * 1024 * 1024
 
 
-def is_large(shape: Iterable[int | None], itemsize: int, smallest: int = SMALLEST) -> bool:
+@lru_cache(1 << 12)
+def is_large(shape: tuple[int | None, ...], itemsize: int, smallest: int = SMALLEST) -> bool:
     """Whether an array is worth a buffer that is kept; unknown sizes count as 32."""
     return math.prod(32 if d is None else d for d in shape) * itemsize >= smallest
 

@@ -124,8 +124,9 @@ def all_nodes(graph: Graph) -> Iterator[Node]:
     """The nodes of a graph, each before those of its bodies."""
     for node in graph.nodes:
         yield node
-        for body in bodies(node):
-            yield from all_nodes(body)
+        if node.primitive.bodies:
+            for body in bodies(node):
+                yield from all_nodes(body)
 
 
 def depth(node: Node) -> int:
