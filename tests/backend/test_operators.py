@@ -73,6 +73,14 @@ def value(tensor: Any, **feeds: Any) -> Any:
     return K.eval(tensor)
 
 
+@pytest.mark.parametrize("exponent", [-1, -3, np.array([2, 1, 0, -1], "int32")])
+@pytest.mark.parametrize("power", [K.pow, operator.pow, lambda x, a: K.map_fn(lambda r: r**a, x)])
+def test_integers_to_a_negative_power(power: Any, exponent: Any) -> None:
+    x = K.placeholder((None, 4), dtype="int32")
+    with pytest.raises(EvaluationError, match="Integers to negative integer powers"):
+        K.function([x], [power(x, exponent)])([WHOLE])
+
+
 @pytest.mark.parametrize("symbol", BINARY)
 @pytest.mark.parametrize("sizes", [(3, 4), (None, None)], ids=["static", "unknown"])
 def test_binary_operators(symbol: str, sizes: tuple[int | None, ...]) -> None:

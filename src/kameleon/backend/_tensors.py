@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from .. import config
 from ..errors import ArgumentError, DTypeError, ShapeError
 from ..graph.ir.context import context, unique_name
-from ..graph.ir.node import Node, Primitive, Variable
+from ..graph.ir.node import Node, Variable
 from ..graph.ir.node import Tensor as Tensor
 from ..graph.ir.types import (
     INT32,
@@ -173,8 +173,8 @@ def _constant_of(value: Any, dtype: DType, what: str) -> Node:
         raise DTypeError(f"{what}: {value!r} is out of the range of {dtype}") from None
 
 
-def binary(primitive: Primitive, x: TensorLike, y: TensorLike, what: str) -> Node:
-    """`primitive` of two operands, promoted and broadcast."""
+def binary(primitive: Callable[..., Node], x: TensorLike, y: TensorLike, what: str) -> Node:
+    """A primitive, or what is made of some, of two operands, promoted and broadcast."""
     if type(y) in _NUMBERS and isinstance(x, Node) and x.dtype.is_float:
         return primitive(x, broadcast_to(constant(y, x.dtype), dims_of(x)))
     if not (isinstance(x, Node) and isinstance(y, Node) and x.type == y.type):

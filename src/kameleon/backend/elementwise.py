@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..graph.primitives import elementwise as ew
 from ..graph.primitives.control import identity
+from ..graph.primitives.division import checked_power
 from ..graph.primitives.filling import full_like
 from ._tensors import Tensor, TensorLike, as_float, as_number, binary
 
@@ -164,7 +165,7 @@ def pow(x: TensorLike, a: TensorLike) -> Tensor:
     >>> K.eval(K.pow(K.constant([2., 3.]), 3))
     array([ 8., 27.], dtype=float32)
     """
-    return binary(ew.pow, x, a, "pow")
+    return binary(checked_power, x, a, "pow")
 
 
 def clip(x: TensorLike, min_value: TensorLike, max_value: TensorLike) -> Tensor:

@@ -11,9 +11,10 @@ import numpy as np
 
 from .._utils.tracebacks import boundary, hide
 from ..errors import ArgumentError, ShapeError
-from ..graph.ir.node import Node, Primitive
+from ..graph.ir.node import Node
 from ..graph.primitives import elementwise as ew
 from ..graph.primitives.control import check
+from ..graph.primitives.division import checked_power
 from ..graph.primitives.indexing import from_front, gather, nonzero
 from ..graph.primitives.linalg import contract
 from ..graph.primitives.movement import WHOLE, Cut, reshape, reverse, slice_
@@ -45,12 +46,15 @@ def matmul(x: Any, y: Any) -> Node:
     return contract(a, b, ((n + 1,), (n,)), (steps, steps))
 
 
-def _binary(primitive: Primitive, symbol: str) -> tuple[Callable[..., Node], Callable[..., Node]]:
+Operator = Callable[..., Node]
+
+
+def _binary(function: Operator, symbol: str) -> tuple[Operator, Operator]:
     def forward(self: Node, other: Any) -> Node:
-        return binary(primitive, self, other, symbol)
+        return binary(function, self, other, symbol)
 
     def backward(self: Node, other: Any) -> Node:
-        return binary(primitive, other, self, symbol)
+        return binary(function, other, self, symbol)
 
     return _deferring(forward), _deferring(backward)
 
@@ -73,19 +77,19 @@ def _deferring(operator: Callable[[Node, Any], Node]) -> Callable[[Node, Any], N
     return apply
 
 
-# The name of each operator without underscores, its primitive and its symbol.
-ARITHMETIC: dict[str, tuple[Primitive, str]] = {
+# The name of each operator without underscores, what it does to two nodes, and its symbol.
+ARITHMETIC: dict[str, tuple[Operator, str]] = {
     "add": (ew.add, "+"),
     "sub": (ew.sub, "-"),
     "mul": (ew.mul, "*"),
     "floordiv": (ew.floor_div, "//"),
     "mod": (ew.mod, "%"),
-    "pow": (ew.pow, "**"),
+    "pow": (checked_power, "**"),
     "and": (ew.bit_and, "&"),
     "or": (ew.bit_or, "|"),
     "xor": (ew.bit_xor, "^"),
 }
-COMPARISONS: dict[str, tuple[Primitive, str]] = {
+COMPARISONS: dict[str, tuple[Operator, str]] = {
     "lt": (ew.lt, "<"),
     "le": (ew.le, "<="),
     "gt": (ew.gt, ">"),
@@ -347,10 +351,10 @@ def install() -> None:
         "__matmul__": _deferring(matmul),
         "__len__": Length(),
     }
-    for name, (primitive, symbol) in ARITHMETIC.items():
-        methods[f"__{name}__"], methods[f"__r{name}__"] = _binary(primitive, symbol)
-    for name, (primitive, symbol) in COMPARISONS.items():
-        methods[f"__{name}__"], _ = _binary(primitive, symbol)
+    for name, (function, symbol) in ARITHMETIC.items():
+        methods[f"__{name}__"], methods[f"__r{name}__"] = _binary(function, symbol)
+    for name, (function, symbol) in COMPARISONS.items():
+        methods[f"__{name}__"], _ = _binary(function, symbol)
     others: dict[str, Callable[..., Any]] = {
         "__rtruediv__": lambda self, other: divide(other, self),
         "__rmatmul__": lambda self, other: matmul(other, self),

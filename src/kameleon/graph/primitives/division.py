@@ -1,4 +1,4 @@
-"""Divisors of integers that make a division fail or even end the process, and guards of these."""
+"""Divisors and exponents of integers that no engine takes as another does, and their guards."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import numpy as np
 
 from ..ir.node import Node
 from .constants import bare, known_array, known_number
-from .elementwise import eq, logical_or
+from .control import check
+from .elementwise import eq, ge, logical_or, pow
 from .filling import full_like
 
 
@@ -27,6 +28,15 @@ def divides_safely(node: Node) -> bool:
     if array is not None:
         return not np.isin(array.astype("int64"), (0, -1)).any()
     return is_guarded(bare(b))
+
+
+def checked_power(a: Node, b: Node) -> Node:
+    """a ** b; an error at run time where an exponent of integers is negative."""
+    known = known_array(b)
+    if b.dtype.kind == "signed" and (known is None or known.min(initial=0) < 0):
+        message = "Integers to negative integer powers are not allowed."
+        b = check(b, ge(b, full_like(b, 0)), message=message)
+    return pow(a, b)
 
 
 def is_guarded(b: Node) -> bool:

@@ -14,6 +14,7 @@ from kameleon.graph.ir.types import as_dtype, normalize_axis
 from kameleon.graph.primitives import elementwise as E
 from kameleon.graph.primitives.constants import known_array
 from kameleon.graph.primitives.control import check
+from kameleon.graph.primitives.division import checked_power
 from kameleon.graph.primitives.filling import full_like
 from kameleon.graph.primitives.movement import broadcast_to, expand_dims, reshape
 from kameleon.graph.primitives.reduce import reduce_sum
@@ -170,13 +171,6 @@ def divide(a: Node, b: Node) -> Node:
     return E.div(a, b) if a.dtype.is_float else _truncated(a, b)
 
 
-def _power(a: Node, b: Node) -> Node:
-    if not b.dtype.is_float:
-        message = "Integers to negative integer powers are not allowed."
-        b = check(b, E.ge(b, zero(b)), message=message)
-    return E.pow(a, b)
-
-
 def _shift(function: Callable[[Node, Node], Node]) -> Callable[[Node, Node], Node]:
     """A shift by no less than nothing, and by less than a number's bits."""
 
@@ -253,7 +247,7 @@ FUNCTIONS: dict[str, Row] = {
     ),
     # Of two operands.
     "Div": (divide, np.divide),
-    "Pow": (_power, np.power),
+    "Pow": (checked_power, np.power),
     "SquaredDifference": (
         lambda a, b: E.square(E.sub(a, b)), lambda a, b: (a - b) * np.conj(a - b),
     ),
