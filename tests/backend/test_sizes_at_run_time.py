@@ -340,6 +340,43 @@ def test_sizes_of_either_integer_dtype_make_one_shape() -> None:
     assert told.dtype == np.int32 and told.tolist() == [6, 6] and inferred.tolist() == [6, 2]
 
 
+@pytest.mark.parametrize(
+    ("shape", "sizes", "found"),
+    [
+        ((0, 2), (0, -1), (0, 2)),
+        ((3, 0, 4), (0, -1), (0, 12)),
+        ((3, 0, 4), (-1, 2, 0), (6, 2, 0)),
+        ((0, 0), (-1, 0), (1, 0)),
+        ((0, 2), (3, -1), (3, 0)),
+    ],
+)
+def test_what_is_inferred_for_nothing(
+    shape: tuple[int, ...], sizes: tuple[int, ...], found: tuple[int, ...]
+) -> None:
+    """As TensorFlow 1.15: beside a size of 0, those that are 0 don't count."""
+    x, given = K.placeholder((None,) * len(shape)), K.placeholder((len(sizes),), dtype="int32")
+    told = [K.reshape(x, given), K.reshape(x, sizes), K.reshape(K.zeros(shape), sizes)]
+    assert [r.shape for r in checked([x, given], told)(np.zeros(shape), sizes)] == [found] * 3
+
+
+@pytest.mark.parametrize(
+    "build",
+    [
+        lambda n: K.one_hot(K.constant([0, 1], dtype="int32"), n),
+        lambda n: K.one_hot(K.constant([], dtype="int32"), n),
+        lambda n: K.repeat(K.constant([[1.0, 2.0]]), n),
+        lambda n: K.tile(K.constant([1.0, 2.0]), n),
+        lambda n: K.zeros((2, n)),
+        *(lambda n, draw=draw: draw((2, n)) for draw in (K.random_normal, K.random_binomial)),
+    ],
+)
+@pytest.mark.parametrize("size", [-1, -3])
+def test_negative_sizes(build: Build, size: int) -> None:
+    n = K.placeholder((), dtype="int32")
+    with pytest.raises(EvaluationError):
+        checked([n], [build(n)])(size)
+
+
 @pytest.mark.parametrize("sizes", [(-2, 3), (-1, -1), (-3, -2), (4, 2), (-1, 4)])
 def test_sizes_that_are_fed_and_are_none(sizes: tuple[int, int]) -> None:
     given = K.placeholder((2,), dtype="int32")

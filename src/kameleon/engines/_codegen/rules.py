@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from ...graph.ir.node import Node
 from ...graph.ir.program import Graph
 from ...graph.passes.extrema import EXTREMES, of_some
-from ...graph.primitives.movement import keeps_shape
+from ...graph.primitives.movement import computed_sizes, keeps_shape
 from ...graph.primitives.sizes import stated_dims
 from .code import FRESH, LOOSE, VIEW
 from .contraction import contract
@@ -117,10 +117,24 @@ def unary(text: str) -> Rule:
     return rule
 
 
-def broadcast(text: str) -> Rule:
-    """A function of the operand and the sizes, DIMS; none is called where these are its own."""
-    stretch = along(text, LOOSE)
-    return lambda e, node: (same if keeps_shape(node) else stretch)(e, node)
+RESHAPE, RESHAPE_CHECKED = (along(f"{f}DIMS)", VIEW) for f in ("{0}.reshape(", "reshaped({0}, "))
+
+
+def reshape(e: Emitter, node: Node) -> None:
+    """Libraries infer no size beside one of 0, and NumPy takes any negative number for -1."""
+    plain = not ({-1, None} <= {*node.attrs["shape"]} or computed_sizes(node))
+    (RESHAPE if plain else RESHAPE_CHECKED)(e, node)
+
+
+def broadcast(text: str, checked: str = "") -> Rule:
+    """A function of the operand and the sizes, DIMS; none is called where these are its own.
+    `checked`: one for sizes that might be negative, if they mustn't be for the first."""
+    stretch, computed = along(text, LOOSE), along(checked or text, LOOSE)
+
+    def rule(e: Emitter, node: Node) -> None:
+        (same if keeps_shape(node) else computed if computed_sizes(node) else stretch)(e, node)
+
+    return rule
 
 
 def minus_one_hot(e: Emitter, node: Node) -> None:
@@ -260,7 +274,7 @@ def while_(e: Emitter, node: Node) -> None:
 
 
 RULES: dict[str, Rule] = {
-    "reshape": along("{0}.reshape(DIMS)", VIEW),
+    "reshape": reshape,
     "transpose": transpose,
     "concatenate": concatenate,
     "slice": slice_,

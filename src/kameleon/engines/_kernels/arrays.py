@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import Any, NoReturn
 
 import numpy as np
@@ -23,11 +24,22 @@ Array = Any
 TOO_SMALL = "a size to reshape to is less than -1"
 
 
+def inferred(shape: Sequence[int], own: Sequence[int]) -> tuple[int, ...]:
+    """Sizes to reshape to, with the one that is -1: beside one of 0, those that are 0 don't count.
+
+    >>> inferred([2, -1], [6]), inferred([0, -1], [3, 0, 4])
+    ((2, 3), (0, 12))
+    """
+    total = prod(d for d in own if d or 0 not in shape)
+    rest = prod(d for d in shape if d > 0)
+    return tuple(total // rest if d == -1 else d for d in shape)
+
+
 def reshaped(x: Array, shape: tuple[Any, ...]) -> Array:
     """x in another shape, of whose sizes -1 alone is inferred."""
     if min(shape) < -1:
         raise EvaluationError(TOO_SMALL)
-    return x.reshape(shape)
+    return x.reshape(inferred(shape, x.shape) if 0 in shape and 0 in x.shape else shape)
 
 
 def sigmoid(x: Array, out: Array = None) -> Array:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from jax import lax
 
 from ...errors import EvaluationError
 from ...graph.ir.node import Node
+from .._kernels.arrays import inferred
 from .._lowering import Rule
 from .lowering import Tracing, Value, same_shapes, same_sizes, scalar, stretched
 
@@ -21,14 +23,9 @@ def _size(e: Tracing, node: Node, x: Value) -> Value:
 
 
 def _reshape(e: Tracing, node: Node, x: Value, *sizes: Value) -> Value:
-    shape = e.dims(node)
-    total = int(np.prod(np.shape(x), dtype=np.int64))
-    known = int(np.prod([d for d in shape if d != -1], dtype=np.int64))
-    if -1 in shape:
-        if not known or total % known:
-            raise EvaluationError(f"{total} elements don't fit the shape {shape}")
-        shape = tuple(total // known if d == -1 else d for d in shape)
-    elif total != known:
+    shape = inferred(e.dims(node), np.shape(x))
+    total = prod(np.shape(x))
+    if prod(shape) != total:
         raise EvaluationError(f"{total} elements don't fit the shape {shape}")
     return lax.reshape(x, shape)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from ...graph.ir.node import Node
-from ...graph.primitives.movement import computed_sizes
 from .._codegen import rules as shared
 from .._codegen.code import LOOSE, VIEW
 from .._codegen.emitter import Emitter, Rule
@@ -54,15 +53,6 @@ def _select(e: Emitter, node: Node) -> None:
 
 
 # Movement ------------------------------------------------------------------------
-
-
-RESHAPE = along("{0}.reshape(DIMS)", VIEW)
-RESHAPE_CHECKED = along("reshaped({0}, DIMS)", VIEW)
-
-
-def _reshape(e: Emitter, node: Node) -> None:
-    """NumPy takes any negative number as a size to infer."""
-    (RESHAPE_CHECKED if computed_sizes(node) else RESHAPE)(e, node)
 
 
 def _reverse(e: Emitter, node: Node) -> None:
@@ -120,7 +110,6 @@ RULES: dict[str, Rule] = {
     "iota": along("iota(DIMS, AXIS, 'DTYPE')"),
     "product_of_others": along("product_of_others({0}, AXES)"),
     "cumprod_slope": along("cumprod_slope({0}, {1}, AXIS)"),
-    "reshape": _reshape,
     "reverse": _reverse,
     "pad": _pad,
     "reduce_sum": _reduce("add", dtype=True),

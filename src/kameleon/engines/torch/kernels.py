@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from ...errors import ShapeError
 from .._kernels.arrays import mismatch
 from .._kernels.buffers import SMALLEST
 from .._kernels.loops import Loops
@@ -162,7 +163,14 @@ def iota(shape: Sequence[int], axis: int, dtype: torch.dtype, device: torch.devi
     line = torch.arange(shape[axis], dtype=dtype, device=device)
     if len(shape) == 1:
         return line
-    return line.view([-1 if i == axis else 1 for i in range(len(shape))]).expand(shape)
+    return expanded(line.view([-1 if i == axis else 1 for i in range(len(shape))]), shape)
+
+
+def expanded(x: Tensor, shape: Sequence[int]) -> Tensor:
+    """x stretched to a shape; for PyTorch -1 is the size that x has there."""
+    if min(shape) < 0:
+        raise ShapeError(f"sizes must not be negative, got {tuple(shape)}")
+    return x.expand(shape)
 
 
 def unslice(g: Tensor, shape: Sequence[int], index: tuple[slice, ...]) -> Tensor:

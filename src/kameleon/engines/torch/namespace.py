@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from .._codegen.blocks import blockwise
-from .._kernels.arrays import check, mismatch
+from .._kernels.arrays import check, mismatch, reshaped
 from .._kernels.loops import while_loop
 from .._names import functions_of, names
 from . import kernels, pool, windows
@@ -41,6 +41,7 @@ NAMESPACE: dict[str, Any] = {
     "scan": kernels.scan,
     "check": check,
     "mismatch": mismatch,
+    "reshaped": reshaped,
     "while_loop": while_loop,
     **TORCH,
     **{name: kernels.slope(name) for name in SLOPES},

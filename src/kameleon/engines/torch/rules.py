@@ -162,7 +162,7 @@ RULES: dict[str, Rule] = {
     "cast": _cast,
     "bitcast": along("{0}.view(DTYPE)", VIEW),
     "size": lambda e, node: e.slot(node),
-    "broadcast_to": broadcast("{0}.expand(DIMS)"),
+    "broadcast_to": broadcast("{0}.expand(DIMS)", "expanded({0}, DIMS)"),
     "iota": _iota,
     "reverse": along("flip({0}, AXES)"),
     "pad": _pad,

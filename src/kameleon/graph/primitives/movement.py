@@ -23,7 +23,7 @@ from ..ir.types import (
     join_shapes,
     show_shape,
 )
-from .sizes import Size, dims_of, size_of, split
+from .sizes import Size, at_least, dims_of, quotient, size_of, sizes_product, split
 
 # Shape of the result given -----------------------------------------------------------------
 
@@ -42,17 +42,14 @@ def _infer_reshape(x: Node, *sizes: Node, shape: Shape) -> TensorType:
     fixed = [d for d in shape if d is not None and d != -1]
     product = _product(fixed)
     open_dims = len(shape) - len(fixed)
-    if -1 in shape and not product:
-        raise ShapeError(
-            f"reshape: no size follows for the -1 in {show_shape(shape)}, beside a size of 0"
-        )
-    if known is not None and (product != known if not open_dims else product and known % product):
+    rest = None if known is None else known % product if open_dims and product else known - product
+    if rest:
         shown = tuple("?" if d is None else d for d in shape)
         raise ShapeError(
             f"reshape: {show_shape(x.shape)} has {known} elements, which don't fit {shown}"
         )
     if -1 in shape and open_dims == 1:
-        inferred = None if known is None else known // product
+        inferred = None if known is None or not product else known // product
         shape = tuple(inferred if d == -1 else d for d in shape)
     return TensorType(tuple(None if d == -1 else d for d in shape), x.dtype)
 
@@ -81,6 +78,12 @@ def computed_sizes(node: Node) -> list[Node]:
 
 def reshape(x: Node, dims: Sequence[Size]) -> Node:
     """`x` in the shape `dims`, where one size may be -1."""
+    if 0 in dims and -1 in dims:  # those that are 0 don't count
+        total, rest = (
+            sizes_product([at_least(1, d) for d in given if d != -1])
+            for given in (dims_of(x), dims)
+        )
+        dims = [quotient(total, rest) if d == -1 else d for d in dims]
     shape, sizes = split(dims)
     if shape == x.shape and not sizes:
         return x

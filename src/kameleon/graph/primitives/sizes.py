@@ -14,7 +14,7 @@ from ...errors import ShapeError
 from ..ir.leaves import CONSTANT
 from ..ir.node import Node, Primitive
 from ..ir.types import INT32, Dim, Shape, TensorType
-from .elementwise import add, cast, constant, floor_div, mul, sub
+from .elementwise import add, cast, constant, floor_div, maximum, mul, sub
 from .linalg import free_axes
 
 T = TypeVar("T")
@@ -362,6 +362,13 @@ def minus(size: Size, other: Size) -> Size:
     if other == 0 or are_one_size(size, other):
         return size if other == 0 else 0
     return sub(as_node(size), as_node(other))
+
+
+def at_least(least: int, size: Size) -> Size:
+    """A size, or a number that it's less than."""
+    if isinstance(size, int):
+        return max(least, size)
+    return maximum(size, constant(least, size.dtype))
 
 
 def quotient(size: Size, number: Size) -> Size:
