@@ -46,10 +46,20 @@ def test_a_folder_that_can_t_be_made(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("command", ["explore", "profile"])
-def test_a_program_that_isn_t_there(tmp_path: Path, command: str) -> None:
-    done = run(["-c", COMMAND, command, "-o", "pages", "absent.py"], tmp_path)
-    assert done.returncode == 2 and done.stderr.startswith(f"kameleon {command}: can't open file")
-    assert len(done.stderr.splitlines()) == 1 and not list(tmp_path.iterdir())
+@pytest.mark.parametrize(
+    ("line", "status", "told"),
+    [
+        ("absent.py", 2, "can't open file"),
+        ("-m absent", 1, "No module named absent"),
+        ("-m absent.py", 1, "No module named absent.py; did you mean 'absent'?"),
+    ],
+)
+def test_a_program_that_isn_t_there(
+    tmp_path: Path, command: str, line: str, status: int, told: str
+) -> None:
+    done = run(["-c", COMMAND, command, "-o", "pages", *line.split()], tmp_path)
+    assert done.returncode == status and done.stderr.startswith(f"kameleon {command}: {told}")
+    assert len(done.stderr.splitlines()) == 1 and not (tmp_path / "pages").exists()
 
 
 TENSORFLOW = """

@@ -24,7 +24,7 @@ from dataclasses import dataclass, field, fields
 from functools import partial
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from types import ModuleType, TracebackType
-from typing import Any
+from typing import Any, NoReturn
 
 from kameleon._utils.tracebacks import hide, leave_out
 from kameleon.cli.parsing import REST, WRONG, Parser, devices, one_of, sizes, stop
@@ -170,6 +170,8 @@ def prepared(plan: Plan) -> Callable[[], None]:
     except (KameleonError, OSError) as error:
         _restore_stderr()
         stop(plan.command, str(error))
+    if plan.is_module and _found(plan.program.partition(".")[0]) is None:
+        _stop_without(plan)
     with_others = plan.devices != "" and this_process() is not None
     return partial(_as_if_started, work, with_others)
 
@@ -335,13 +337,14 @@ def _run_module(plan: Plan) -> None:
         if _found(f"{name}.__main__") is None:
             stop(plan.command, f"{name} is a package without a __main__, which can't be run")
     elif found is None or found.loader is None:
-        stop(plan.command, f"No module named {name}{_file_meant(name)}")
+        _stop_without(plan)
     runpy.run_module(name, run_name="__main__", alter_sys=True)
 
 
-def _file_meant(name: str) -> str:
-    module = name.removesuffix(".py")
-    return f"; did you mean {module!r}?" if module != name else ""
+def _stop_without(plan: Plan) -> NoReturn:
+    module = plan.program.removesuffix(".py")
+    meant = f"; did you mean {module!r}?" if module != plan.program else ""
+    stop(plan.command, f"No module named {plan.program}{meant}")
 
 
 def _found(name: str) -> ModuleSpec | None:
