@@ -57,6 +57,8 @@ def images() -> tuple[Any, Any]:
     h = K.pool2d(h, (2, 2), (2, 2), padding="same", pool_mode="avg")
     h = K.separable_conv2d(h, weight(3, 3, 8, 1), weight(1, 1, 8, 6), padding="same")
     h = K.conv2d_transpose(h, weight(2, 2, 5, 6), (K.shape(h)[0], 6, 6, 5), strides=(2, 2))
+    wide = (K.shape(h)[0], 12, 12, 4)
+    h = K.conv2d_transpose(h, weight(3, 3, 4, 5), wide, strides=(2, 2), padding="same")
     return [x], [h, K.batch_flatten(h)]
 
 

@@ -220,4 +220,7 @@ class LiteEngine(TensorflowEngine):
     where: Mapping[str, Callable[[Node], bool]] = {
         **{k: v for k, v in WHERE.items() if k not in MISSING},
         "pow": lambda node: node.dtype.is_float or known_number(node.operands[1]) is None,
+        "conv_input": lambda node: (
+            WHERE["conv_input"](node) and not has_margins(node.attrs["window"])
+        ),
     }
