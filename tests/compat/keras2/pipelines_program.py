@@ -505,6 +505,17 @@ REFUSED: dict[str, tuple[str, Callable[[], Any], str]] = {
 }
 
 
+def texts_tell_numbers() -> None:
+    """Arrays of texts in the place of arrays, as the original takes them."""
+    ours, theirs = model(), model()
+    x, y, w = X.astype(str), Y.astype(str).astype(object), W.astype(str)
+    options = {"verbose": 0, "batch_size": SIZE, "shuffle": False}
+    found = ours.fit(x, y, sample_weight=w, **options)
+    wanted = theirs.fit(X, Y, sample_weight=W, **options)
+    same(fitted(ours, found), fitted(theirs, wanted))
+    same(ours.predict(x.astype("S")), theirs.predict(X))
+
+
 def refuses(words: str, run: Callable[[], Any]) -> None:
     """It's an error that says these words."""
     try:
@@ -545,6 +556,7 @@ CASES: dict[str, tuple[str, Callable[[], None]]] = {
             ("numpy", bars_count),
             ("torch", workers_end),
             ("numpy", errors_reach_the_user),
+            ("numpy", texts_tell_numbers),
             ("torch", iterators_are_generators),
         )
     },

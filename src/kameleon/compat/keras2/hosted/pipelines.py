@@ -23,7 +23,7 @@ from ...._utils.around import Function, around
 from ....config.processes import this_process
 from ....errors import FeedError
 from ....runtime.feeds import as_numpy
-from ....runtime.pipelines import as_array, is_source, kinds
+from ....runtime.pipelines import as_array, is_source, kinds, numbers
 
 # Arrays of these libraries become NumPy's. Others stay what they are: Keras reads HDF5's piece by
 # piece.
@@ -293,7 +293,8 @@ def _passes(source: Any) -> Callable[[], Iterator[Any]]:
 
 
 def arrays(part: Any) -> Any:
-    """Inputs, targets or weights, with frames and arrays of other libraries as NumPy's."""
+    """Inputs, targets or weights, with frames and arrays of other libraries as NumPy's, and texts
+    as the numbers that they tell."""
     if isinstance(part, Mapping):
         return {name: _array(value) for name, value in part.items()}
     if isinstance(part, (list, tuple)):  # Keras tells them apart
@@ -303,7 +304,10 @@ def arrays(part: Any) -> Any:
 
 
 def _array(value: Any) -> Any:
-    if isinstance(value, np.ndarray) or K.is_tensor(value):
+    if isinstance(value, np.ndarray):
+        is_text = numbers(value).dtype.kind in "US"
+        return value.astype(K.floatx()) if is_text else value
+    if K.is_tensor(value):
         return value
     found = as_array(value)
     theirs = any(library in LIBRARIES for library, _ in kinds(found))
