@@ -302,6 +302,14 @@ def test_order_of_special_numbers(tensorflow: Engine, dtype: str) -> None:
     assert order.tolist() == [4, 6, 1, 3, 7, 2, 8, 0, 5, 9]
 
 
+@pytest.mark.parametrize("dtype", ["int8", "int16", "int32", "uint8", "uint64"])
+def test_squares_of_differences_of_integers(tensorflow: Engine, dtype: str) -> None:
+    x, y = (K.placeholder((3,), dtype=dtype) for _ in range(2))
+    for square in (K.square, lambda d: d * d):
+        found = K.function([x, y], [square(x - y)], engine="tensorflow")([[3, 5, 2], [1, 4, 2]])
+        assert found[0].tolist() == [4, 1, 0]
+
+
 def test_no_negative_of_unsigned_integers_by_subtraction(tensorflow: Engine) -> None:
     """TensorFlow's optimiser turns `0 - x` into a negation that it has no kernel for."""
     x = typed(None, dtype="uint8")

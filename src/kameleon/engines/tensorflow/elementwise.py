@@ -21,8 +21,8 @@ UNARY = names(
 )
 FEATURES = names("relu=Relu softplus=Softplus")
 BINARY = names(
-    "sub=Sub floor_div=FloorDiv mod=FloorMod div=RealDiv minimum=Minimum eq=Equal ne=NotEqual"
-    " lt=Less le=LessEqual gt=Greater ge=GreaterEqual logical_and=LogicalAnd logical_or=LogicalOr"
+    "floor_div=FloorDiv mod=FloorMod div=RealDiv minimum=Minimum eq=Equal ne=NotEqual lt=Less"
+    " le=LessEqual gt=Greater ge=GreaterEqual logical_and=LogicalAnd logical_or=LogicalOr"
     " mul=Mul bit_and=BitwiseAnd bit_or=BitwiseOr bit_xor=BitwiseXor shift_left=LeftShift"
     " shift_right=RightShift"
 )
@@ -56,6 +56,14 @@ def _still(x: Tensor, bare: Node, node: Node) -> Tensor:
     """
     is_small = bare.shape not in ((), node.shape)
     return _hidden(x) if is_small and known_array(bare) is not None else x
+
+
+def subtract(e: Lowering, node: Node, a: Tensor, b: Tensor) -> Tensor:
+    """Of the square of a difference the optimiser makes an operation without kernels for narrow
+    integers (TensorFlow 2.21).
+    """
+    found = raw.Sub(x=a, y=b)
+    return _hidden(found) if node.dtype.is_integer and node.dtype.itemsize < 4 else found
 
 
 def maximum(e: Lowering, node: Node, a: Tensor, b: Tensor) -> Tensor:
@@ -162,6 +170,7 @@ RULES: dict[str, Rule] = {
     **{name: just(op, "features") for name, op in FEATURES.items()},
     **{name: just(op, "x", "y") for name, op in BINARY.items()},
     "add": add,
+    "sub": subtract,
     "div": divide,
     "maximum": maximum,
     "pow": power,
