@@ -117,24 +117,15 @@ def unary(text: str) -> Rule:
     return rule
 
 
-RESHAPE, RESHAPE_CHECKED = (along(f"{f}DIMS)", VIEW) for f in ("{0}.reshape(", "reshaped({0}, "))
-
-
-def reshape(e: Emitter, node: Node) -> None:
-    """Libraries infer no size beside one of 0, and NumPy takes any negative number for -1."""
-    plain = not ({-1, None} <= {*node.attrs["shape"]} or computed_sizes(node))
-    (RESHAPE if plain else RESHAPE_CHECKED)(e, node)
+def guarded(plain: Rule, checked: Rule) -> Rule:
+    """One of two rules: `checked` where sizes are computed, which may be none."""
+    return lambda e, node: (checked if computed_sizes(node) else plain)(e, node)
 
 
 def broadcast(text: str, checked: str = "") -> Rule:
-    """A function of the operand and the sizes, DIMS; none is called where these are its own.
-    `checked`: one for sizes that might be negative, if they mustn't be for the first."""
-    stretch, computed = along(text, LOOSE), along(checked or text, LOOSE)
-
-    def rule(e: Emitter, node: Node) -> None:
-        (same if keeps_shape(node) else computed if computed_sizes(node) else stretch)(e, node)
-
-    return rule
+    """A function of the operand and the sizes, DIMS; none is called where these are its own."""
+    stretch = guarded(along(text, LOOSE), along(checked or text, LOOSE))
+    return lambda e, node: (same if keeps_shape(node) else stretch)(e, node)
 
 
 def minus_one_hot(e: Emitter, node: Node) -> None:
@@ -274,7 +265,7 @@ def while_(e: Emitter, node: Node) -> None:
 
 
 RULES: dict[str, Rule] = {
-    "reshape": reshape,
+    "reshape": guarded(along("{0}.reshape(DIMS)", VIEW), along("reshaped({0}, DIMS)", VIEW)),
     "transpose": transpose,
     "concatenate": concatenate,
     "slice": slice_,

@@ -69,8 +69,7 @@ def _iota(lo: L, node: Node, *sizes: str) -> Any:
         return lo.constant(np.broadcast_to(line, shape))
     dims = stated_dims(node)
     stop: Any = dims[axis]
-    if isinstance(stop, Node) and stop.primitive.name != "size":
-        # Of a negative size there would be none: this operator fails.
+    if isinstance(stop, Node) and stop.primitive.name != "size":  # this fails of negative ones
         stop = lo.axis(lo.filled(0, "int64", [stop]), 0)
     stop = lo.op("Reshape", lo.joined([stop]), lo.ints())
     indices: Any = lo.op("Range", lo.scalar(0, "int64"), stop, lo.scalar(1, "int64"))

@@ -72,8 +72,11 @@ _reshape = Primitive(
 
 
 def computed_sizes(node: Node) -> list[Node]:
-    """The sizes of a reshape that might be negative: those that aren't read off a tensor."""
-    return [size for size in node.operands[1:] if size.primitive.name != "size"]
+    """The sizes of a reshape or a broadcast that aren't read off a tensor, so that one might be
+    negative; all of them beside one that is inferred, which isn't told where they are 0.
+    """
+    is_inferred = -1 in node.attrs["shape"]
+    return [size for size in node.operands[1:] if is_inferred or size.primitive.name != "size"]
 
 
 def reshape(x: Node, dims: Sequence[Size]) -> Node:
