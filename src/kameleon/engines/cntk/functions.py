@@ -83,7 +83,7 @@ def full(x: Any) -> Any:
 # Elementwise --------------------------------------------------------------------------------------
 
 
-def plain(function: Any) -> Any:
+def of_values(function: Any) -> Any:
     """A rule that is a function of CNTK as it is."""
     return lambda b, node, *values: function(*values)
 
@@ -399,7 +399,7 @@ def _crossentropy(b: Any, node: Any, x: Any, p: Any, t: Any) -> Any:
 
 ELEMENTWISE = {
     **{
-        name: plain(getattr(C, function))
+        name: of_values(getattr(C, function))
         for name, function in names(
             "neg=negate abs exp sin cos tanh floor ceil square sigmoid softplus add=plus sub=minus"
             " mul=element_times gt=greater ge=greater_equal lt=less le=less_equal eq=equal"

@@ -14,7 +14,7 @@ from ..._lowering import Rule, first
 from ..operations import OPERATIONS
 from ..ops import constant
 from . import ops
-from .lowering import NativeLowering, Value, plain, raised
+from .lowering import NativeLowering, Value, of_values, raised
 
 
 def wrapping(function: Callable[..., Value]) -> Rule:
@@ -86,10 +86,10 @@ WRAPPING: dict[str, Callable[..., Any]] = {
     "shift_left": ops.shift_left,
 }
 SINGLE: dict[str, Rule] = {
-    **{name: plain(function) for name, function in OPERATIONS.items()},
-    "shift_right": plain(ops.shift_right),
+    **{name: of_values(function) for name, function in OPERATIONS.items()},
+    "shift_right": of_values(ops.shift_right),
     **{name: wrapping(function) for name, function in WRAPPING.items()},
-    "floor_div": plain(pt.int_div),
+    "floor_div": of_values(pt.int_div),
     "cast": _cast,
     "bitcast": _bitcast,
     "relu": _relu,

@@ -107,7 +107,7 @@ def _as_variable(size: Any) -> Value:
 # Rules are made of these ------------------------------------------------------------------------
 
 
-def plain(function: Callable[..., Value]) -> Rule:
+def of_values(function: Callable[..., Value]) -> Rule:
     """A rule that needs the values alone."""
     return lambda low, node, *values: function(*values)
 
