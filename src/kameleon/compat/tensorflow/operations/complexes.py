@@ -38,8 +38,14 @@ def of_complex(function: Callable[..., Any]) -> Callable[..., Array]:
     return call
 
 
+def _joined(real: Array, imaginary: Array) -> Array:
+    """Complex numbers of their parts; a sum would lose the signs of zeros, and infinite parts."""
+    parts = np.stack(np.broadcast_arrays(real, imaginary), -1)
+    return parts.view(parts.dtype.char.upper())[..., 0]
+
+
 PARTS: dict[str, Callable[..., Any]] = {
-    "Complex": lambda a, b: a + 1j * b,
+    "Complex": _joined,
     "Real": np.real,
     "Imag": np.imag,
     "ComplexAbs": np.abs,
@@ -101,7 +107,7 @@ def by_parts(operation: Operation, compute: Callable[..., Any], values: Sequence
     if not any(map(np.iscomplexobj, values)):
         return compute(*values)
     real, imaginary = (compute(*map(part, values)) for part in (np.real, _imaginary))
-    return np.asarray(real + 1j * imaginary, real.dtype.char.upper())
+    return _joined(real, imaginary)
 
 
 _ADDING = re.compile("(Add|Sub)(VariableOp)?$")

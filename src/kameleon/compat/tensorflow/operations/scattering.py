@@ -141,12 +141,14 @@ def _rows_changed(how: str, rows: Node, at: Node, values: Node) -> Node:
 
 
 def _by_numpy(how: str, rows: Any, at: Any, values: Any) -> list[Any]:
-    functions = {"Mul": np.multiply, "Div": np.divide, "Min": np.minimum, "Max": np.maximum}
+    functions = {"Mul": np.multiply, "Div": np.divide, "Min": np.fmin, "Max": np.fmax}
     found = np.array(rows)
     if how == "Div" and found.dtype.kind in "iu":
         functions["Div"] = np.floor_divide
     demand_places(places := np.asarray(at), len(found))
     functions[how].at(found, places, np.asarray(values))
+    if how in ("Min", "Max"):  # a value stays where none is beyond it, as if it isn't a number
+        found = np.where((found == rows) | (rows != rows), rows, found)
     return [found]
 
 
