@@ -4,7 +4,7 @@ from functools import partial
 
 import numpy as np
 import tensorflow as tf
-from recording import case, main, raised, run
+from recording import case, main, raised, run, started
 from tensorflow.python.framework import function
 
 
@@ -311,6 +311,31 @@ def inputs_of_other_types_than_a_definition_asks_for():
     ]
     made = [make("Shape", [one], [tf.int32]).node_def, twice(one, number)[0].op.node_def]
     return [*(raised(call) for call in calls), *map(str, made)]
+
+
+@case
+def steps_by_gradients_of_other_shapes():
+    flat, rows = tf.placeholder(tf.float32, None), tf.placeholder(tf.int32, [None])
+    given = [{flat: np.ones(shape), rows: [0, 1]} for shape in ((2, 3), (1, 3), (3,), ())]
+    few = tf.IndexedSlices(tf.ones([1, 2]), tf.constant([0]))
+    steps = [tf.train.MomentumOptimizer(0.1, 0.9), tf.train.FtrlOptimizer(0.1)]
+
+    def told(way, gradient, variable, feeds=None):
+        def run_step():
+            started().run(way.apply_gradients([(gradient, variable)]), feeds)
+
+        kind, message = raised(run_step)
+        return [kind, message.splitlines()[:1] if feeds else []]
+
+    found = []
+    for by_handle in (False, True):
+        w = tf.Variable(np.ones((2, 3), "f"), use_resource=by_handle)
+        found.append(told(tf.train.GradientDescentOptimizer([0.1, 0.2]), tf.ones([2, 3]), w))
+        for way in steps:
+            found += [told(way, each, w) for each in (tf.ones([]), tf.ones([3, 2]), few)]
+            for gradient in (flat, tf.IndexedSlices(flat, rows)):
+                found += [told(way, gradient, w, feeds) for feeds in given]
+    return found
 
 
 if __name__ == "__main__":

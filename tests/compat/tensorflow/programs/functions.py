@@ -279,5 +279,28 @@ def shapes_of_calls_in_graphs_that_are_imported():
     return [*found, [[str(each.shape) for each in call.outputs] for call in calls]]
 
 
+@case
+def gradients_through_loops_in_functions():
+    def turned(x, count=3):
+        return tf.while_loop(lambda i, y: i < count, lambda i, y: (i + 1, y * x), [0, x])[1]
+
+    bodies = {
+        "beside": lambda x: turned(x) + x * x,
+        "of_it": lambda x: turned(x) * x,
+        "behind": lambda x: tf.sin(turned(x * x)) + x,
+        "twice": lambda x: turned(turned(x) + x) * x,
+        "in_a_loop": lambda x: (
+            tf.map_fn(lambda a: tf.reduce_sum(tf.map_fn(lambda b: a * b, x)), x) * x
+        ),
+        "folded": lambda x: tf.foldl(lambda a, b: a + b, x) * x,
+    }
+    found = []
+    for name, body in bodies.items():
+        x = tf.constant([1.0, 2.0])
+        y = function.Defun(tf.float32, func_name=name)(body)(x)
+        found.append(run([y, tf.gradients(y, x)]))
+    return found
+
+
 if __name__ == "__main__":
     main()

@@ -146,5 +146,16 @@ def order_of_rows():
     return [[order.dtype.name, order] for _, order in orders]
 
 
+@case
+def parts_of_complex_numbers():
+    real, imaginary = np.array([1.0, np.inf, -0.0, -0.0]), np.array([np.inf, 1.0, -0.0, 2.0])
+    given = tf.placeholder(tf.float64, [4])
+    z = tf.complex(given, imaginary)
+    found = run(
+        [tf.real(z), tf.angle(z), tf.imag(tf.roll(z, 1, 0)), tf.angle(z * 0.5)], {given: real}
+    )
+    return [[str(each) for each in row] for row in found]
+
+
 if __name__ == "__main__":
     main()

@@ -80,5 +80,19 @@ def faults_of_parts():
     ]
 
 
+@case
+def extrema_of_what_is_not_a_number():
+    old = np.array([np.nan, np.nan, 0.0, 1.0, 1.0, -0.0], "f")
+    new = np.array([1.0, np.nan, np.nan, 2.0, 0.0, 0.0], "f")
+    found = []
+    for by_handle in (False, True):
+        for change in (tf.scatter_max, tf.scatter_min):
+            x = tf.Variable(old, use_resource=by_handle)
+            session = started()
+            session.run(change(x, np.arange(6), new))
+            found.append(1 / session.run(x))
+    return [[str(each) for each in row] for row in found]
+
+
 if __name__ == "__main__":
     main()

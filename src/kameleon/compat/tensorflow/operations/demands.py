@@ -476,6 +476,9 @@ def _demand_coordinates(at: Any, sizes: tuple[int, ...], what: str) -> None:
 
 @_on("UnsortedSegmentSum UnsortedSegmentMax UnsortedSegmentMin UnsortedSegmentProd")
 def _segments(operation: Operation, x: Any, at: Any, count: Any) -> None:
+    if x.shape[: len(at.shape)] != at.shape:
+        shapes = _pair(x, at, " does not start with segment_ids.shape = ")
+        _refuse(f"data.shape = {shapes}")
     known = _known(at)
     if known is None:
         return

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,8 +11,10 @@ from kameleon.graph.primitives import elementwise as E
 from kameleon.graph.primitives.indexing import gather
 
 from ..dtypes import NUMBERS
-from ..graph import Operation
+from ..failures import invalid
+from ..graph import Operation, shape_text
 from ..lowering import Lowering
+from .demands import DEMANDS
 from .elementwise import zero
 from .scattering import put
 from .state import given_back
@@ -26,11 +28,14 @@ Rule = Callable[[Any], dict[str, Node]]  # of the step's inputs, by name; gives 
 def _rule(name: str) -> Callable[[Rule], Rule]:
     """Decorates an optimizer's step: of whole variables, of some rows, by reference, by handle."""
 
+    types = [f"{by}{which}Apply{name}" for by in ("", "Resource") for which in ("", "Sparse")]
+    DEMANDS.update(dict.fromkeys(types, _demand_alike))
+
     def add(rule: Rule) -> Rule:
-        @effect(*(f"{by}{which}Apply{name}" for by in ("", "Resource") for which in ("", "Sparse")))
+        @effect(*types)
         def step(lowering: Lowering, operation: Operation, *given: Any) -> Any:
             arguments = operation.definition.input_arg
-            parts = dict(zip((each.name for each in arguments), given, strict=True))
+            parts = _named(operation, given)
             kept = [each.name for each in arguments if each.is_ref or each.type == RESOURCE]
             values = {name: tensor(lowering.value(value)) for name, value in parts.items()}
             rows = values.get("indices")
@@ -46,6 +51,28 @@ def _rule(name: str) -> Callable[[Rule], Rule]:
         return rule
 
     return add
+
+
+def _named(operation: Operation, given: Sequence[Any]) -> dict[str, Any]:
+    """What a step takes, by the names of its definition."""
+    return dict(zip((each.name for each in operation.definition.input_arg), given, strict=True))
+
+
+def _demand_alike(operation: Operation, *given: Any) -> None:
+    """A gradient must be of the variable's shape; one for some rows, but for their number."""
+    parts = _named(operation, given)
+    name = "grad" if "grad" in parts else "delta"
+    whole, slope = parts["var"].shape, parts[name].shape
+    if "indices" not in parts:
+        if whole != slope:
+            shapes = f"{shape_text(whole)} {shape_text(slope)}"
+            raise invalid(f"var and {name} do not have the same shape{shapes}")
+    elif slope[:1] != parts["indices"].shape:
+        raise invalid("grad must be the same size as indices in the first dimension.")
+    else:
+        for axis, (a, b) in enumerate(zip(whole, slope, strict=False)):
+            if axis and a != b:
+                raise invalid(f"var and grad must match in dimension {axis}")
 
 
 def _shrunk(x: Node, by: Node) -> Node:

@@ -52,9 +52,9 @@ def behind(operation: Operation, index: int = 0) -> list[tuple[Shape, int]]:
         operation, index = operation.inputs[0]
 
 
-def shape_behind(operation: Operation) -> Shape:
-    """The shape behind the handle that an operation takes first; None where it isn't known."""
-    pairs = behind(*operation.inputs[0])
+def shape_behind(operation: Operation, place: int = 0) -> Shape:
+    """The shape behind a handle that an operation takes; None where it isn't known."""
+    pairs = behind(*operation.inputs[place])
     return pairs[0][0] if pairs else None
 
 

@@ -6,12 +6,15 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..dtypes import NUMBERS
 from ..formats.slices import bounds, parsed
 from ..graph import PASSING, Operation, Shape
 from .handles import shape_behind
 from .known import value_at
 from .notation import table
-from .rules import UNKNOWN, merged, rank_of, shape_of
+from .rules import UNKNOWN, merged, rank_of, same, shape_of, with_rank
+
+RESOURCE = NUMBERS["resource"]
 
 table(
     """
@@ -23,10 +26,7 @@ table(
     StackPushV2 : ? x -> x
     Assign : x x -> x if validate_shape else ? x -> x
     AssignAdd AssignSub : x x -> x
-    ApplyGradientDescent ApplyAdam ApplyMomentum ApplyRMSProp ApplyCenteredRMSProp ApplyAdagrad
-        ApplyAdadelta ApplyFtrl ApplyFtrlV2 ApplyAdaMax ApplyProximalGradientDescent
-        ApplyProximalAdagrad SparseApplyAdagrad SparseApplyFtrl SparseApplyMomentum
-        SparseApplyRMSProp CountUpTo StridedSliceAssign TensorStridedSliceUpdate : x -> x
+    CountUpTo StridedSliceAssign TensorStridedSliceUpdate : x -> x
     Switch RefSwitch : x () -> x x
     Enter RefEnter : x -> x if is_constant else ?
     """
@@ -47,6 +47,45 @@ def _scatter(operation: Operation, given: list[Shape]) -> Shape | list[Shape]:
     if whole is not None and at is not None and values != ():
         merged(values, at + whole[1:])
     return whole if operation.types else []
+
+
+_STEPS = " ".join(
+    f"{by}{which}Apply{name}"
+    for by in ("", "Resource")
+    for which in ("", "Sparse")
+    for name in (
+        "AdaMax Adadelta Adagrad AdagradDA AdagradV2 Adam AdamWithAmsgrad AddSign CenteredRMSProp"
+        " Ftrl FtrlV2 GradientDescent KerasMomentum Momentum PowerSign ProximalAdagrad"
+        " ProximalGradientDescent RMSProp"
+    ).split()
+)
+
+
+@shape_of(_STEPS)
+def _step(operation: Operation, given: list[Shape]) -> Shape | list[Shape]:
+    """That of a variable, of all that's kept beside it, and of its gradient, but for how many rows
+    of it are given; what else is told are single numbers.
+    """
+    found: Shape = None
+    for place, argument in enumerate(operation.definition.input_arg):
+        shape = given[place]
+        if argument.is_ref or argument.type == RESOURCE:
+            found = merged(found, shape if argument.is_ref else shape_behind(operation, place))
+        elif argument.name in ("grad", "delta"):
+            found = merged(found, _slope(operation, place, given))
+        elif argument.name != "indices":
+            with_rank(shape, 0)
+    return found if operation.types else []
+
+
+def _slope(operation: Operation, place: int, given: list[Shape]) -> Shape:
+    """The shape of a gradient; of one for some rows, with any number of them."""
+    shape = given[place]
+    if shape is None or "Sparse" not in operation.type:
+        return shape
+    [count] = with_rank(given[place + 1], 1)
+    same(count, with_rank(shape[:1], 1)[0])
+    return (UNKNOWN, *shape[1:])
 
 
 @shape_of("AssignVariableOp AssignAddVariableOp AssignSubVariableOp")
