@@ -88,7 +88,7 @@ def slopes(y, xs):
 
 def unhashed(name):
     """A name without what Defun makes of a function's content."""
-    return re.sub(r"\b(f\d+)_\w+", r"\1", name)
+    return re.sub(r"(?:\b|(?<=_))(f\d+)_\w+", r"\1", name)
 
 
 class Program:

@@ -29,6 +29,7 @@ REFUSED = re.compile(
     "|concating an empty tensor list|gather 0-elements from a list|because it has already been read"
     "|but array is not resizeable|the element shape is not fully defined"
     "|but params is empty|No gradient defined for op"
+    r"|Retval\[0\] does not have value"  # after its optimizer of arithmetic
 )
 Answer = dict[str, Any]
 
