@@ -30,6 +30,7 @@ REFUSED = re.compile(
     "|but array is not resizeable|the element shape is not fully defined"
     "|but params is empty|No gradient defined for op"
     r"|Retval\[0\] does not have value"  # after its optimizer of arithmetic
+    r"|are 0 and \d for '\S+ResourceApply"  # steps in branches, once these have gradients
 )
 Answer = dict[str, Any]
 

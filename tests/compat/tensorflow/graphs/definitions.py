@@ -7,6 +7,7 @@ from pathlib import Path
 
 import tensorflow.contrib.factorization
 import tensorflow.contrib.image
+import tensorflow.contrib.layers
 import tensorflow.contrib.resampler
 import tensorflow.contrib.seq2seq  # noqa: F401 (these register types of their own)
 

@@ -130,5 +130,19 @@ def connected_components():
         return [x.tolist() for x in session.run(found, feeds)]
 
 
+@case
+def boxes_whose_scores_fade():
+    random = np.random.RandomState(0)
+    corners, scores = random.rand(8, 4).astype("f"), random.rand(8).astype("f")
+    corners[:, 2:] = corners[:, :2] + random.rand(8, 2) * 0.6
+    best = tf.image.non_max_suppression_with_scores
+    return [
+        run(best(corners, scores, 8, threshold, least, sigma))
+        for threshold in (0.1, 0.5)
+        for least in (-np.inf, 0.2)
+        for sigma in (0.0, 0.2, 1.0)
+    ]
+
+
 if __name__ == "__main__":
     main()

@@ -2,7 +2,7 @@
 
 import numpy as np
 import tensorflow as tf
-from recording import case, error_of, main, told
+from recording import case, error_of, main, started, told
 
 PLACES = np.array([[0, 1], [1, 0], [1, 3], [2, 2]], "int64")
 VALUES = np.array([1.5, -2.0, 3.0, 0.5], "float32")
@@ -317,6 +317,30 @@ def labels_that_end_with_blanks():
             error_of(lambda rows=rows: tf.nn.ctc_loss(labels(*rows), x, [4, 5]), {x: scores})
         )
     return found
+
+
+@case
+def crosses_of_old_columns():
+    from tensorflow.contrib.layers.python.ops import sparse_feature_cross_op as cross
+
+    words = tf.SparseTensor([[0, 0], [1, 0], [1, 1]], ["a", "b", "c"], [2, 2])
+    given = [words, tf.constant([["x", "y"], ["z", "w"]]), tf.constant([[1], [2]], tf.int64)]
+    key = cross.SPARSE_FEATURE_CROSS_DEFAULT_HASH_KEY
+    found = [cross.sparse_feature_cross(given)]
+    for taken in (given, given[:2]):
+        for buckets in (0, 100):
+            found += [
+                cross.sparse_feature_cross(taken, True, buckets, hash_key=k) for k in (None, key)
+            ]
+    layers = tf.contrib.layers
+    columns = [layers.sparse_column_with_hash_bucket(name, 10) for name in "ab"]
+    crossed = layers.crossed_column(columns, hash_bucket_size=20)
+    features = {"a": words, "b": tf.SparseTensor([[0, 0], [1, 1]], ["p", "q"], [2, 2])}
+    sums = layers.weighted_sum_from_feature_columns(features, [crossed, *columns], 1)[0]
+    session = started()
+    for each in tf.trainable_variables():
+        each.load(np.arange(each.shape.num_elements()).reshape(each.shape), session)
+    return [told(found), session.run(sums)]
 
 
 if __name__ == "__main__":

@@ -108,8 +108,9 @@ def best(
         left, count = score, len(found)
         if sigma > 0:
             parts = shares(box, found[first.seen :])
-            weights = np.where(parts < threshold, np.exp(-0.5 / sigma * parts * parts), 0)
-            left = score * kind(np.prod(weights))
+            if (parts >= threshold).any():
+                continue
+            left = score * kind(np.prod(np.exp(-0.5 / sigma * parts * parts)))
         elif is_out[box]:
             continue
         if left == score:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable
 from functools import lru_cache
 
 WORD = (1 << 64) - 1
@@ -20,10 +19,10 @@ def _mixed(x: int) -> int:
 
 # Murmur, as the oldest buckets have it -----------------------------------------------------------
 
-MURMUR = 0xC6A4A7935BD1E995
+MURMUR, SEED = 0xC6A4A7935BD1E995, 0xDECAFCAFFE
 
 
-def murmur(data: bytes, seed: int = 0xDECAFCAFFE) -> int:
+def murmur(data: bytes, seed: int = SEED) -> int:
     """Appleby's hash of 64 bits (2008).
 
     >>> murmur(b"kameleon") == murmur(b"kameleon", 1)
@@ -40,12 +39,9 @@ def murmur(data: bytes, seed: int = 0xDECAFCAFFE) -> int:
     return _mixed(_mixed(found) * MURMUR & WORD)
 
 
-def combined(hashes: Iterable[int]) -> int:
-    """The hash of a row of hashes."""
-    found = 0
-    for each in hashes:
-        found ^= each + 0x9E3779B97F4A7800 + (found << 10) + (found >> 4) & WORD
-    return found
+def combined(one: int, other: int) -> int:
+    """The hash of two hashes, in order."""
+    return one ^ other + 0x9E3779B97F4A7800 + (one << 10) + (one >> 4) & WORD
 
 
 def joined(one: int, other: int) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -139,7 +140,7 @@ def _features(operation: Operation, values: tuple[Any, ...]) -> list[list[list[A
     return found
 
 
-@fold("SparseCross")
+@fold("SparseCross SparseFeatureCross SparseFeatureCrossV2")
 def _cross(operation: Operation, *values: Any) -> list[Array]:
     columns = _features(operation, values)
     if len({len(rows) for rows in columns}) > 1:
@@ -157,10 +158,13 @@ def _joined(operation: Operation, row: tuple[list[Any], ...]) -> Iterator[bytes]
 
 
 def _hash(operation: Operation, row: tuple[list[Any], ...]) -> Iterator[int]:
-    buckets = operation.attribute("num_buckets")
+    buckets, key = operation.attribute("num_buckets"), operation.attribute("hash_key")
+    join, first = (_by_sign, H.SEED) if key is None else (H.joined, key % 2**64)
     numbers = [[H.fingerprint(x) if isinstance(x, bytes) else x % 2**64 for x in r] for r in row]
     for chosen in itertools.product(*numbers):
-        found = operation.attribute("hash_key") % 2**64
-        for number in chosen:
-            found = H.joined(found, number)
-        yield found % (buckets or 2**63 - 1)
+        yield reduce(join, chosen, first) % (buckets or 2**63 - 1)
+
+
+def _by_sign(found: int, number: int) -> int:
+    """The hash so far, which has a sign, with that of one more value, as it was without a key."""
+    return H.combined(found - (found >> 63 << 64), number) % 2**64

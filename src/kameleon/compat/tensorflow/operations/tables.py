@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import reduce
 from itertools import islice
 from typing import Any
 
@@ -167,7 +168,7 @@ def hash_of(key: Any) -> int:
     """
     if isinstance(key, bytes):
         return murmur(key)
-    return combined(map(hash_of, key)) if isinstance(key, tuple) else key & WORD
+    return reduce(combined, map(hash_of, key), 0) if isinstance(key, tuple) else key & WORD
 
 
 def _typed(value: Any, kind: str) -> Array:

@@ -75,7 +75,7 @@ table(
     DeserializeManySparse : (?,3) -> (?,?) (?) (?)
     DeserializeSparse : (*b,3) -> (?,?) (?) (?)
     TakeManySparseFromTensorsMap : -> (?,?) (?) (?)
-    SparseCross : -> (?,2) (?) (2)
+    SparseCross SparseFeatureCross SparseFeatureCrossV2 : -> (?,2) (?) (2)
     """
 )
 
