@@ -172,7 +172,7 @@ class PaddingQueue(Queue):
         """Elements as arrays with one more axis, padded."""
         found = []
         for place, (shape, dtype) in enumerate(zip(self.shapes, self.dtypes, strict=True)):
-            arrays = [np.asarray(element[place]) for element in elements]
+            arrays = [np.asarray(element[place], in_numpy(dtype)) for element in elements]
             sizes = [max(pair) for pair in zip(*(a.shape for a in arrays), strict=True)]
             told = [size if size >= 0 else 0 for size in shape or ()]
             found.append(padded(arrays, sizes if arrays else told, dtype))
