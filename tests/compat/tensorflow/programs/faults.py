@@ -338,5 +338,55 @@ def steps_by_gradients_of_other_shapes():
     return found
 
 
+@case
+def what_operations_say():
+    sparse, image = tf.sparse, tf.image
+    whole = tf.SparseTensor([[0, 1], [1, 0], [2, 3]], [1.0, 2.0, 3.0], [3, 4])
+    row, below = (tf.SparseTensor([[at, 0]], [1.0], [1, 3]) for at in (0, 3))
+    five, three = (
+        tf.placeholder(tf.float32, None),
+        tf.placeholder(tf.float32, [None, None, None, 1]),
+    )
+    feeds = {five: np.ones(5), three: np.ones((1, 3, 3, 1))}
+
+    def called(given):
+        return tf.py_func(lambda: given, [], tf.float32)
+
+    told = [
+        lambda: sparse.to_dense(tf.SparseTensor([[0, 1], [0, 0]], [1.0, 2.0], [1, 2])),
+        lambda: sparse.to_dense(tf.SparseTensor([[0, 1], [0, 1]], [1.0, 2.0], [1, 2])),
+        lambda: sparse.concat(0, [whole, row]),
+        lambda: sparse.fill_empty_rows(below, 0.0)[0],
+        lambda: sparse.reduce_sum(whole, 5),
+        lambda: sparse.split(sp_input=whole, num_split=9, axis=0),
+        lambda: tf.strings.substr(["a", "bb"], [0, 4], [1, 1]),
+        lambda: tf.strings.substr(["a\u00e9"], -3, 1, unit="UTF8_CHAR"),
+        lambda: tf.decode_raw(["abc"], tf.int16),
+        lambda: image.decode_png("abc"),
+        lambda: image.decode_gif("abc"),
+        lambda: image.decode_jpeg(""),
+        lambda: image.resize_bilinear(tf.ones([1, 2, 2, 1]), [0, 1]),
+        lambda: image.crop_and_resize(tf.ones([1, 2, 2, 1]), [[0.0, 0, 1, 1]], [4], [1, 1]),
+        lambda: tf.io.parse_tensor(tf.io.serialize_tensor([1]), tf.float32),
+        lambda: tf.io.parse_single_example("", {"a": tf.FixedLenFeature([2], tf.float32)}),
+        lambda: tf.unstack(five, 3)[0],
+        lambda: tf.tile([1], [-1]),
+        lambda: tf.pad([1], [[3, 0]], "REFLECT"),
+        lambda: tf.pad([1], [[0, 2]], "SYMMETRIC"),
+        lambda: tf.space_to_depth(three, 2),
+        lambda: tf.bitcast(tf.ones([3], tf.int8), tf.int32),
+        lambda: tf.reverse([1], [3]),
+        lambda: tf.ensure_shape(tf.sin(five), [3]),
+        lambda: tf.histogram_fixed_width([1.0], [1.0, 0.0]),
+        lambda: called("a"),
+        lambda: called(2),
+    ]
+    found = []
+    for make in told:
+        kind, message = raised(lambda make=make: run(make(), feeds))
+        found.append([kind, message.split("\n\t")[0].split(" for '")[0]])
+    return found
+
+
 if __name__ == "__main__":
     main()

@@ -267,9 +267,9 @@ def _unpack(operation: Operation, x: Any) -> list[Any]:
     if not isinstance(x, Node):
         return [np.asarray(part) for part in np.moveaxis(x, at, 0)]
     rest = [size for place, size in enumerate(dims(x)) if place != at]
-    return [
-        M.reshape(M.slice_axis(x, at, i, i + 1), rest) for i in range(operation.attribute("num"))
-    ]
+    count, size = operation.attribute("num"), size_of(x, at)
+    x = demand_none_below(x, minus(size, count), minus(count, size))
+    return [M.reshape(M.slice_axis(x, at, i, i + 1), rest) for i in range(count)]
 
 
 def _split(axis: Any, x: Node, *, num_split: int) -> list[Node]:
@@ -327,7 +327,9 @@ def mirrored(x: Node, pads: Array, *, mode: str) -> Node:
         size = sizes_of(x)[axis]
         most = size - (mode == "REFLECT")
         if max(margin) > most:
-            raise ValueError(f"axis {axis} is mirrored by {most} at most, not by {pads[axis]}")
+            wanted, more = ("less", "not less") if most < size else ("no greater", "greater")
+            told = f"{margin[0]}, {margin[1]} {more} than {size}"
+            raise ValueError(f"paddings must be {wanted} than the dimension size: {told}")
         x = I.gather(x, tensor(_mirrored_places(size, margin, mode)), axis)
     return x
 

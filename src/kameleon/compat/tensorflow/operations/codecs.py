@@ -41,8 +41,9 @@ def _file(contents: Any, *kinds: str) -> File:
     data = bytes(np.asarray(contents, object).item())
     kind = next((name for start, name in BEGINNINGS.items() if data.startswith(start)), "")
     if kind not in kinds:
-        shown = f"{kind} format" if kind else f"unknown format starting with {data[:16]!r}"
-        raise invalid(f"Expected image ({', '.join(kinds)}), got {shown}")
+        start = data[:16].decode(errors="replace")
+        shown = f"{kind} format" if kind else f"unknown format starting with '{start}'"
+        raise invalid(f"Expected image (JPEG, PNG, or GIF), got {shown if data else 'empty file'}")
     return File(data, kind)
 
 

@@ -84,8 +84,11 @@ def _counts(x: Array, count: int, given: Array) -> Array:
 @fold("HistogramFixedWidth")
 def _histogram(x: Array, ends: Array, count: int, *, dtype: Kind) -> Array:
     values, (low, high) = x.ravel(), ends
-    if count <= 0 or low >= high:
-        raise invalid(f"{count} bins of values from {low} to {high}")
+    if count <= 0:
+        raise invalid(f"nbins should be a positive number, but got '{count}'")
+    if low >= high:
+        told = f"value_range[0] < value_range[1], but got '[{low:g}, {high:g}]'"
+        raise invalid(f"value_range should satisfy {told}")
     step = (high - low) / values.dtype.type(count)
     places = np.minimum((np.maximum(values - low, 0) / step).astype(np.int64), count - 1)
     return np.bincount(places, minlength=count).astype(dtype)

@@ -12,7 +12,7 @@ import numpy as np
 
 from kameleon.graph.ir.node import Tensor
 
-from ..failures import invalid
+from ..failures import failure, invalid
 from ..graph import Operation, shape_text
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -316,6 +316,9 @@ def _tiled(operation: Operation, x: Any, times: Any) -> None:
     if times.shape != (len(x.shape),):
         size = f"{len(x.shape)} but got length {times.shape[0]}"
         _refuse(f"Expected multiples argument to be a vector of length {size}")
+    for at, number in enumerate(_numbers(times)):
+        if number < 0:
+            _refuse(f"Expected multiples[{at}] >= 0, but got {number}")
 
 
 @_on("Pad PadV2 MirrorPad")
@@ -495,8 +498,26 @@ def _changed(operation: Operation, x: Any, value: Any) -> None:
         _refuse(f"Cannot update variable with shape {shapes}, shapes must be equal.")
 
 
+@_on("SpaceToDepth")
+def _blocked(operation: Operation, x: Any) -> None:
+    side, (height, width) = operation.attribute("block_size"), x.shape[1:3]
+    if operation.attribute("data_format") == b"NHWC" and (height % side or width % side):
+        sizes = f"Image width {width} and height {height}"
+        _refuse(f"{sizes} should be divisible by block_size: {side}")
+
+
+@_on("Unpack")
+def _unpacked(operation: Operation, x: Any) -> None:
+    axis, count = operation.attribute("axis") or 0, operation.attribute("num")
+    if x.shape and x.shape[axis] != count:
+        axis %= len(x.shape)
+        _refuse(f"Input shape axis {axis} must equal {count}, got shape {shape_text(x.shape)}")
+
+
 @_on("CropAndResize")
 def _cropped(operation: Operation, x: Any, boxes: Any, which: Any, sizes: Any) -> None:
+    if any(not 0 <= number < x.shape[0] for number in _numbers(which)):
+        raise failure("OUT_OF_RANGE", "box_index has values outside [0, batch_size)")
     if which.shape != boxes.shape[:1]:
         _refuse("box_index has incompatible shape")
     if any(size <= 0 for size in _numbers(sizes)):

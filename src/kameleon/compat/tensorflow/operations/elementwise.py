@@ -22,7 +22,7 @@ from kameleon.graph.primitives.special import log_softmax
 
 from ..dtypes import NUMBERS, held, in_numpy, shown
 from ..failures import failure, invalid
-from ..graph import Operation
+from ..graph import Operation, shape_text
 from .complexes import of_complex
 from .table import fold, pure
 from .values import array, broadcast, dims, is_open_size, is_text, result_type, sizes_of, texts
@@ -396,7 +396,8 @@ def _ensure(operation: Operation, x: Any, *, shape: Any) -> Any:
     fits = shape is None or len(shape) == len(sizes)
     if not fits or any(a >= 0 and a != b for a, b in zip(shape or sizes, sizes, strict=True)):
         raise invalid(
-            f"Shape of tensor {operation.name} {list(sizes)} is not compatible with {shape}."
+            f"Shape of tensor {operation.inputs[0][0].name} {shape_text(tuple(sizes))}"
+            f" is not compatible with expected shape {shape_text(shape)}."
         )
     return x
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..arithmetic import sparse as A
-from ..dtypes import in_numpy, name_of
+from ..dtypes import NUMBERS, in_numpy, name_of, shown
 from ..failures import invalid
 from ..graph import Operation, Shape
 from .sequences import of_batch, of_rows
@@ -82,7 +82,7 @@ class Feature:
         if values is None:
             default = plain(self.default)
             if not default.size and np.prod(shape):
-                told = f"Feature: {self.key} (data type: {self.kind}) is required"
+                told = f"Feature: {self.key} (data type: {shown(NUMBERS[self.kind])}) is required"
                 raise invalid(f"{told} but could not be found.")
             return default.reshape(shape)
         size = int(np.prod(shape[1:] if is_open else shape))

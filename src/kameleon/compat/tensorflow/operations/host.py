@@ -18,7 +18,7 @@ from ..resources.base import Resource
 from ..shapes.rules import may_be_same, merged
 from .keeping import on_handles
 from .table import host
-from .values import Kind, texts
+from .values import Kind, is_text, texts
 
 Array = np.ndarray
 
@@ -65,9 +65,10 @@ def _demand_types(operation: Operation, token: str, found: list[Any]) -> None:
         message = f"{token} returns {len(found)} values, but expects to see"
         raise invalid(f"{message} {len(operation.types)} values.")
     for place, (value, number) in enumerate(zip(found, operation.types, strict=False)):
-        kind, wanted = np.asarray(value).dtype, name_of(number)
-        if kind.kind not in "OSU" and wanted != "string" and kind.name != wanted:
-            message = f"{place}-th value returned by {token} is {shown(NUMBERS[kind.name])}"
+        wanted = name_of(number)
+        kind = "string" if is_text(np.asarray(value)) else np.asarray(value).dtype.name
+        if kind != wanted:
+            message = f"{place}-th value returned by {token} is {shown(NUMBERS[kind])}"
             raise invalid(f"{message}, but expects {shown(number)}")
 
 

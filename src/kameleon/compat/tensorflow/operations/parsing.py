@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import name_of
+from ..dtypes import NUMBERS, name_of, shown
 from ..failures import failure, invalid
 from ..protocol.messages import message
 from ..protocol.tensors import array_of, tensor_message
@@ -36,7 +36,8 @@ def _raw(x: Texts, *, out_type: Kind, little_endian: bool) -> Array:
         )
     size = len(rows[0]) if rows else 0
     if size % kind.itemsize:
-        raise invalid(f"Input to DecodeRaw has length {size}, no multiple of {kind.itemsize}")
+        parts = f"a multiple of {kind.itemsize}, the size of {shown(NUMBERS[kind.name])}"
+        raise invalid(f"Input to DecodeRaw has length {size} that is not {parts}")
     found = np.frombuffer(b"".join(rows), kind.newbyteorder("<" if little_endian else ">"))
     return found.astype(kind).reshape(*x.shape, size // kind.itemsize)
 
@@ -188,7 +189,8 @@ def parsed(data: bytes, kind: str | None = None) -> Array:
         raise invalid("Could not parse the serialized tensor") from None
     told = name_of(found.dtype) if found.dtype else "none"
     if kind is not None and told != kind:
-        raise invalid(f"Type mismatch between parsed tensor ({told}) and dtype ({kind})")
+        pair = [shown(NUMBERS[each]) if each in NUMBERS else each for each in (told, kind)]
+        raise invalid("Type mismatch between parsed tensor ({}) and dtype ({})".format(*pair))
     return array_of(found)
 
 

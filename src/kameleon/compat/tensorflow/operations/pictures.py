@@ -38,7 +38,7 @@ Array = np.ndarray
 def resized(x: Node, sizes: Sequence[Size], method: str, align: bool, half: bool) -> Node:
     """Images (batch, rows, columns, channels) with other rows and columns."""
     if any(isinstance(size, int) and size < 1 for size in sizes):
-        raise ValueError(f"output dimensions must be positive, not {sizes}")
+        raise ValueError("output dimensions must be positive")
     found = x
     for axis, wanted in zip((1, 2), sizes, strict=True):
         at = Axis(dims(x)[axis], wanted, align, half)

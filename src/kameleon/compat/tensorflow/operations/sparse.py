@@ -17,7 +17,7 @@ from ..arithmetic import sparse as A
 from ..arithmetic.matrices import adjoint
 from ..dtypes import in_numpy
 from ..failures import invalid
-from ..graph import Operation
+from ..graph import Operation, shape_text
 from ..tensors import dims
 from .arrays import reshaped
 from .table import fold, pure
@@ -67,8 +67,14 @@ def _check_order(indices: Array) -> None:
     first = np.take_along_axis(rises, (rises != 0).argmax(1)[:, None], 1)[:, 0]
     if (first <= 0).any():
         at = int(np.flatnonzero(first <= 0)[0]) + 1
-        said = "is repeated" if first[at - 1] == 0 else "is out of order"
-        raise invalid(f"indices[{at}] = {indices[at].tolist()} {said}")
+        said = "is repeated" if first[at - 1] == 0 else _UNORDERED
+        raise invalid(f"indices[{at}] = {shape_text(indices[at])} {said}")
+
+
+_UNORDERED = (
+    "is out of order. Many sparse ops require sorted indices.\n"
+    "    Use `tf.sparse.reorder` to create a correctly ordered copy.\n\n"
+)
 
 
 @fold("SparseTensorDenseMatMul")
@@ -163,7 +169,8 @@ def _split(axis: int, at: Any, values: Any, shape: Any, *, num_split: int) -> li
     if not 0 <= axis < len(x.shape):
         raise invalid(f"Input split_dim should be between 0 and rank ({len(x.shape)}), got {axis}")
     if not 0 < num_split <= x.shape[axis]:
-        raise invalid(f"Number of splits should be between 1 and {x.shape[axis]}, not {num_split}")
+        most = f"the splitting dimension size ({x.shape[axis]})"
+        raise invalid(f"Input num_split should be between 1 and {most}, got {num_split}")
     parts = [part.parts() for part in A.split(x, axis, num_split)]
     return [column for columns in zip(*parts, strict=True) for column in columns]
 
@@ -179,8 +186,11 @@ def _concat(*values: Any, N: int, concat_dim: int) -> list[Array]:
     rank, shapes = len(parts[0].shape), [part.shape for part in parts]
     if not -rank <= concat_dim < rank:
         raise invalid(f"Concat dimension must be in range [{-rank}, {rank}), got {concat_dim}")
-    if len({tuple(np.delete(shape, concat_dim)) for shape in shapes}) > 1:
-        raise invalid(f"Concat shapes don't match but along {concat_dim}: {shapes}")
+    for place, shape in enumerate(shapes):
+        for axis in np.flatnonzero(shape != shapes[0]):
+            if axis != concat_dim % rank:
+                sizes = f"expected {shapes[0][axis]} for dimension {axis} but got {shape[axis]}"
+                raise invalid(f"Input shapes must match: {sizes} at position {place}")
     return A.joined(parts, concat_dim % rank).parts()
 
 
@@ -218,7 +228,8 @@ def _reduce(
     x = checked(A.sparse(at, values, shape))
     for axis in axes:
         if not -len(x.shape) <= axis < len(x.shape):
-            raise invalid(f"Invalid reduction dimension {axis}, for input with {len(x.shape)}")
+            about = f"for input with {len(x.shape)} dimensions."
+            raise invalid(f"Invalid reduction dimension {axis}, {about}")
     found = A.reduced(x, axes, keep_dims, function)
     return found.parts() if operation.type.endswith("Sparse") else A.dense(found)
 
@@ -237,9 +248,9 @@ def _softmax(*parts: Any) -> Array:
 @fold("SparseFillEmptyRows")
 def _fill_rows(at: Any, values: Any, shape: Any, default: Array) -> list[Array]:
     x = A.sparse(at, values, shape)
-    rows = x.indices[:, 0]
-    if ((rows < 0) | (rows >= x.shape[0])).any():
-        raise invalid(f"a row number of the indices isn't below {x.shape[0]}")
+    rows, count = x.indices[:, 0], x.shape[0]
+    for at in np.flatnonzero((rows < 0) | (rows >= count))[:1]:
+        raise invalid(f"indices({at}, 0) is invalid: {rows[at]} >= {count}")
     found = A.filled(x, default.item())
     return [found.whole.indices, found.whole.values, found.empty, found.places]
 

@@ -74,7 +74,9 @@ def _part(x: Texts, at: Array, size: Array, *, unit: bytes) -> Array:
     def cut(one: bytes, start: int, count: int) -> bytes:
         parts: Any = letters_of(one) if by_letters else one
         if not -len(parts) <= start <= len(parts):
-            raise invalid(f"pos {start} out of range for string b'{one!r}'")
+            at = next(at for at, each in enumerate(x.flat) if each is one)
+            told = "string" if by_letters else f"string b'{one.decode(errors='replace')}'"
+            raise invalid(f"pos {start} out of range for {told} at index {at}")
         begin = start + len(parts) if start < 0 else start
         found = parts[begin:] if count < 0 else parts[begin : begin + count]
         return b"".join(found) if by_letters else bytes(found)

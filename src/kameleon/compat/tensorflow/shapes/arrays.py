@@ -401,7 +401,8 @@ def _bitcast(operation: Operation, given: list[Shape]) -> Shape:
         return (*shape, more)
     less = to_type.itemsize // from_type.itemsize
     if not shape or shape[-1] not in (less, UNKNOWN):
-        raise ShapeMismatchError(f"Cannot bitcast due to shape: the last size isn't {less}")
+        size = f"{shape[-1]} does not match {less}" if shape else f"it has no size to match {less}"
+        raise ShapeMismatchError(f"Cannot bitcast due to shape. {size}")
     return shape[:-1]
 
 

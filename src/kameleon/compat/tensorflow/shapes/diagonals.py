@@ -178,9 +178,10 @@ def _reverse_axes(operation: Operation, given: list[Shape]) -> Shape:
     if shape is None or axes is None:
         return shape
     seen = set()
-    for axis in (int(each) for each in axes):
+    for at, axis in enumerate(int(each) for each in axes):
         if not -len(shape) <= axis < len(shape):
-            raise ShapeMismatchError(f"axis[0] = {axis} out of valid range [0, {len(shape) - 1}].")
+            told = f"'axis'[{at}] = {axis} is out of valid range [0, {len(shape) - 1}"
+            raise ShapeMismatchError(told)
         if axis % len(shape) in seen:
             raise ShapeMismatchError(f"axis {axis % len(shape)} specified more than once.")
         seen.add(axis % len(shape))
