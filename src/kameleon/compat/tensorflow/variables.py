@@ -30,6 +30,7 @@ class Reference(NamedTuple):
     key: str  # of the variable in its place
     name: str  # of the operation, for messages
     place: Place = Place("", "")
+    by_handle: bool = False  # else by reference, as of old
 
     @property
     def at(self) -> tuple[Place, str]:
@@ -39,6 +40,18 @@ class Reference(NamedTuple):
 
 # What stands for all that a program asserts, where it's compiled.
 HOLDS = Reference("", "assertions")
+
+
+def _absent(reference: Reference) -> str:
+    """What is said of a variable without a value."""
+    if not reference.by_handle:
+        return f"Attempting to use uninitialized value {reference.name}"
+    key, container = reference.key, reference.place.container or "localhost"
+    return (
+        f"Error while reading resource variable {key} from Container: {container}. This could mean"
+        " that the variable was uninitialized. Not found: Resource"
+        f" {container}/{key}/N10tensorflow3VarE does not exist."
+    )
 
 
 class Variables:
@@ -62,8 +75,7 @@ class Variables:
         """
         found = self.find(reference)
         if found is None:
-            message = f"Attempting to use uninitialized value {reference.name}"
-            raise failure("FAILED_PRECONDITION", message)
+            raise failure("FAILED_PRECONDITION", _absent(reference))
         return found
 
     def value(self, reference: Reference) -> np.ndarray:

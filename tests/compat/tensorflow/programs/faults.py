@@ -388,5 +388,15 @@ def what_operations_say():
     return found
 
 
+@case
+def variables_by_handle_without_a_value():
+    a, b = (tf.get_variable(name, initializer=1.0, use_resource=True) for name in ("a", "s/b"))
+    session = tf.Session()
+    session.run(a.initializer)
+    read = [a + b, tf.gradients(a * b, a), tf.while_loop(lambda i: i < 2, lambda i: i + b, [a])]
+    found = [raised(lambda each=each: session.run(each)) for each in read]
+    return [[kind, message.splitlines()[0]] for kind, message in found]
+
+
 if __name__ == "__main__":
     main()

@@ -18,8 +18,9 @@ from .values import Kind, broadcast, sizes_of
 
 def reference_of(store: Store, operation: Operation) -> Reference:
     """The variable that an operation makes."""
-    told = operation.attribute("shared_name") or b""
-    return Reference(told.decode() or operation.name, operation.name, store.place(operation))
+    key = (operation.attribute("shared_name") or b"").decode() or operation.name
+    by_handle = operation.type == "VarHandleOp"
+    return Reference(key, operation.name, store.place(operation), by_handle)
 
 
 @effect("VariableV2 Variable TemporaryVariable VarHandleOp")
