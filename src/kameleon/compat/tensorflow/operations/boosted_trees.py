@@ -14,7 +14,7 @@ from ..resources.ensembles import Ensemble, Split, message
 from ..variables import Store
 from .keeping import keeps, on_handles
 from .table import fold, host
-from .values import texts
+from .values import data_in, scalar
 
 Array = np.ndarray
 T = TypeVar("T")
@@ -48,11 +48,6 @@ def _slot(store: Store, operation: Operation) -> Slot[Any]:
 
 def _is_created(slot: Slot[Any]) -> np.bool_:
     return np.bool_(slot.held is not None)
-
-
-def _data(value: Any) -> bytes:
-    found: bytes = texts(value).item()
-    return found
 
 
 # Statistics -------------------------------------------------------------------------------------
@@ -209,18 +204,12 @@ def _states(slot: Slot[Ensemble]) -> list[Any]:
 
 
 def _stored(slot: Slot[Ensemble]) -> list[Any]:
-    data = np.empty((), object)
-    data[()] = slot.get().message.SerializeToString()
-    return [np.int64(slot.get().stamp), data]
-
-
-def _create(slot: Slot[Ensemble], stamp: Any, data: Any) -> None:
-    slot.begin(Ensemble(int(stamp), _data(data)))
+    return [np.int64(slot.get().stamp), scalar(slot.get().message.SerializeToString())]
 
 
 def _restore(slot: Slot[Ensemble], stamp: Any, data: Any) -> None:
     slot.get()
-    slot.held = Ensemble(int(stamp), _data(data))
+    slot.held = Ensemble(int(stamp), data_in(data))
 
 
 # Quantiles --------------------------------------------------------------------------------------
@@ -301,7 +290,8 @@ def _bucketize(operation: Operation, *given: Any) -> list[Array]:
 on_handles({
     "IsBoostedTreesEnsembleInitialized": _is_created,
     "IsBoostedTreesQuantileStreamResourceInitialized": _is_created,
-    "BoostedTreesCreateEnsemble": _create,
+    "BoostedTreesCreateEnsemble":
+        lambda slot, stamp, data: slot.begin(Ensemble(int(stamp), data_in(data))),
     "BoostedTreesDeserializeEnsemble": _restore,
     "BoostedTreesSerializeEnsemble": _stored,
     "BoostedTreesGetEnsembleStates": _states,

@@ -10,7 +10,7 @@ import numpy as np
 from ..checkpoints import reported
 from ..paths import make_folders, matching, path_of
 from .table import host
-from .values import Texts, objects, scalar, texts
+from .values import objects, scalar, text, texts
 
 
 def contents(path: str) -> bytes:
@@ -33,18 +33,16 @@ def _pattern(base: str, count: int) -> np.ndarray:
     return scalar(f"{base}-?????-of-{count:05d}")
 
 
-@host("ReadFile")
-def _read(path: str) -> np.ndarray:
-    return scalar(contents(path))
+host("ReadFile")(lambda path: scalar(contents(text(path))))
 
 
 @host("WriteFile")
-def _write(path: str, data: Texts) -> None:
+def _write(path: str, data: bytes) -> None:
     with reported(path):
         place = path_of(path)
         make_folders(os.path.dirname(place))
         with open(place, "wb") as file:
-            file.write(data.item())
+            file.write(data)
 
 
 def files_of(patterns: Any) -> list[bytes]:
@@ -54,6 +52,4 @@ def files_of(patterns: Any) -> list[bytes]:
         return sorted(os.fsencode(path) for each in names for path in matching(each))
 
 
-@host("MatchingFiles")
-def _matching(patterns: Texts) -> np.ndarray:
-    return objects(files_of(patterns))
+host("MatchingFiles")(lambda patterns: objects(files_of(patterns)))

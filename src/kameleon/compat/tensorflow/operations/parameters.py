@@ -9,7 +9,7 @@ from types import FunctionType
 from typing import Any
 
 from ..dtypes import name_of
-from .values import array, integer, integers, size_in, sizes_in, tensor, text, texts
+from .values import array, data_in, integer, integers, size_in, sizes_in, tensor, text, texts
 
 Change = Callable[[Any], Any]
 
@@ -22,6 +22,7 @@ OF_VALUES: dict[str, Change] = {
     "Size": size_in,
     "list[Size]": sizes_in,
     "str": text,
+    "bytes": data_in,
     "Texts": texts,
 }
 # The same of values that are arrays anyway.

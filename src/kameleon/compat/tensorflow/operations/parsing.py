@@ -194,11 +194,9 @@ def parsed(data: bytes, kind: str | None = None) -> Array:
     return array_of(found)
 
 
-@fold("SerializeTensor")
-def _serialize(x: Array) -> Array:
-    return scalar(serialized(x))
+fold("SerializeTensor")(lambda x: scalar(serialized(x)))
 
 
 @fold("ParseTensor")
-def _parse(x: Texts, *, out_type: Kind) -> Array:
-    return parsed(x.item(), out_type)
+def _parse(x: bytes, *, out_type: Kind) -> Array:
+    return parsed(x, out_type)

@@ -16,30 +16,25 @@ from ..graph import Operation, shape_text
 from ..paths import make_folders
 from ..protocol.messages import message
 from ..resources.base import Resource
-from ..variables import Store
 from .keeping import keeps, on_handles
+from .parameters import OF_VALUES, adapted
 from .table import host
-from .values import scalar, text, texts
+from .values import Texts, data_in, scalar, text
 
 Maker = TypeVar("Maker", bound=Callable[..., bytes])
-
-
-def _bytes(value: Any) -> bytes:
-    found: bytes = texts(value).item()
-    return found
+Array = np.ndarray
 
 
 def _summed(*names: str, written: str = "") -> Callable[[Maker], Maker]:
-    """Decorates what makes a summary, `(operation, *values)`: types that give it, or write it."""
+    """Decorates what makes a summary: for types that give it, or write it."""
 
     def add(make: Maker) -> Maker:
-        @host(*names)
-        def give(operation: Operation, *values: Any) -> np.ndarray:
-            return scalar(make(operation, *values))
+        made = adapted(make, ("operation",), OF_VALUES)
+        host(*names)(lambda operation, *values: scalar(made(operation, *values)))
 
         @host(written)
         def write(operation: Operation, writer: SummaryWriter, step: Any, *values: Any) -> None:
-            writer.write(step, summary=make(operation, *values))
+            writer.write(step, summary=made(operation, *values))
 
         return make
 
@@ -47,66 +42,63 @@ def _summed(*names: str, written: str = "") -> Callable[[Maker], Maker]:
 
 
 @_summed("ScalarSummary", written="WriteScalarSummary")
-def _scalar(operation: Operation, tags: Any, values: Any) -> bytes:
-    names, numbers = texts(tags), np.asarray(values)
+def _scalar(names: Texts, numbers: Array) -> bytes:
     if names.shape != numbers.shape and not names.size == numbers.size == 1:
         shown = [shape_text(each.shape) for each in (names, numbers)]
         message = f"tags and values not the same shape: {shown[0]} != {shown[1]}"
         if names.ndim == 0:
-            message += f" (tag '{text(tags)}')"
+            message += f" (tag '{text(names)}')"
         raise invalid(message)
     pairs = zip(names.ravel(), numbers.ravel(), strict=True)
     return b"".join(summaries.scalar(name, number) for name, number in pairs)
 
 
 @_summed("HistogramSummary", written="WriteHistogramSummary")
-def _histogram(operation: Operation, tag: Any, values: Any) -> bytes:
-    numbers = np.asarray(values)
+def _histogram(tag: bytes, numbers: Array) -> bytes:
     for what, found in (("Nan", np.isnan), ("Infinity", np.isinf)):
         if numbers.dtype.kind == "f" and found(numbers).any():
-            raise invalid(f"{what} in summary histogram for: {text(tag)}")
-    return summaries.histogram(_bytes(tag), numbers)
+            raise invalid(f"{what} in summary histogram for: {tag.decode()}")
+    return summaries.histogram(tag, numbers)
 
 
 @_summed("ImageSummary", written="WriteImageSummary")
-def _images(operation: Operation, tag: Any, batch: Any, bad: Any = None) -> bytes:
-    found = np.asarray(batch)
-    if found.ndim != 4 or found.shape[3] not in (1, 3, 4):
-        raise invalid(f"Tensor must be 4-D with last dim 1, 3, or 4, not {shape_text(found.shape)}")
+def _images(tag: bytes, batch: Array, bad: Any = None, *, max_images: int, bad_color: Any) -> bytes:
+    if batch.ndim != 4 or batch.shape[3] not in (1, 3, 4):
+        raise invalid(f"Tensor must be 4-D with last dim 1, 3, or 4, not {shape_text(batch.shape)}")
     if bad is None:
-        told = operation.attribute("bad_color")
-        bad = list(told.int_val) or [255, 0, 0, 255]
-    return summaries.images(_bytes(tag), found, operation.attribute("max_images"), [*np.ravel(bad)])
+        bad = list(bad_color.int_val) or [255, 0, 0, 255]
+    return summaries.images(tag, batch, max_images, [*np.ravel(bad)])
 
 
 @_summed("AudioSummary AudioSummaryV2", written="WriteAudioSummary")
-def _sounds(operation: Operation, tag: Any, batch: Any, rate: Any = None) -> bytes:
-    found, most = np.asarray(batch), operation.attribute("max_outputs")
-    told = operation.attribute("sample_rate") if rate is None else rate
-    found = found[..., None] if found.ndim == 2 else found
-    return summaries.sounds(_bytes(tag), found, float(told), most)
+def _sounds(
+    tag: bytes, batch: Array, rate: Any = None, *, max_outputs: int, sample_rate: Any
+) -> bytes:
+    batch = batch[..., None] if batch.ndim == 2 else batch
+    return summaries.sounds(tag, batch, float(sample_rate if rate is None else rate), max_outputs)
 
 
 @_summed("TensorSummaryV2")
-def _tensor(operation: Operation, tag: Any, value: Any, metadata: Any) -> bytes:
-    return summaries.tensor(_bytes(tag), np.asarray(value), _bytes(metadata))
+def _tensor(tag: bytes, value: Array, metadata: bytes) -> bytes:
+    return summaries.tensor(tag, value, metadata)
 
 
 @_summed(written="WriteSummary")
-def _value(operation: Operation, value: Any, tag: Any, metadata: Any) -> bytes:
-    return _tensor(operation, tag, value, metadata)
+def _value(value: Array, tag: bytes, metadata: bytes) -> bytes:
+    return summaries.tensor(tag, value, metadata)
 
 
 @_summed("TensorSummary")
-def _tensor_of_node(operation: Operation, value: Any) -> bytes:
-    told = operation.attribute("description"), operation.attribute("display_name")
-    return summaries.tensor_of_node(operation.name.encode(), np.asarray(value), *told)
+def _tensor_of_node(
+    operation: Operation, value: Array, *, description: bytes, display_name: bytes
+) -> bytes:
+    return summaries.tensor_of_node(operation.name.encode(), value, description, display_name)
 
 
 @_summed("MergeSummary")
-def _merged(operation: Operation, *parts: Any) -> bytes:
+def _merged(*parts: Texts) -> bytes:
     seen, found = set[bytes](), b""
-    for part in (each for given in parts for each in texts(given).ravel()):
+    for part in (each for given in parts for each in given.ravel()):
         for value in message("Summary").FromString(part).value:
             if value.tag and value.tag in seen:
                 raise invalid(f"Duplicate tag {value.tag.decode()} found in summary inputs")
@@ -116,8 +108,8 @@ def _merged(operation: Operation, *parts: Any) -> bytes:
 
 
 @_summed(written="WriteRawProtoSummary")
-def _messages(operation: Operation, messages: Any) -> bytes:
-    return b"".join(texts(messages).ravel())
+def _messages(messages: Texts) -> bytes:
+    return b"".join(messages.ravel())
 
 
 # Event files ------------------------------------------------------------------------------------
@@ -160,9 +152,7 @@ class SummaryWriter(Resource):
             self.file = None
 
 
-@keeps("summary writer", "SummaryWriter")
-def _writer(store: Store, operation: Operation) -> SummaryWriter:
-    return SummaryWriter()
+keeps("summary writer", "SummaryWriter")(lambda store, operation: SummaryWriter())
 
 
 @host("CreateSummaryFileWriter")
@@ -177,5 +167,5 @@ def _create(writer: SummaryWriter, folder: str, most: int, often: int, suffix: s
 on_handles({
     "FlushSummaryWriter": SummaryWriter.flush,
     "CloseSummaryWriter": SummaryWriter.close,
-    "WriteGraphSummary": lambda writer, step, graph: writer.write(step, graph_def=_bytes(graph)),
+    "WriteGraphSummary": lambda writer, step, graph: writer.write(step, graph_def=data_in(graph)),
 })  # fmt: skip

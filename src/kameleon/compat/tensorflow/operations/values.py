@@ -73,6 +73,11 @@ def text(value: Any) -> str:
     return found.decode() if isinstance(found, bytes) else str(found)
 
 
+def data_in(value: Any) -> bytes:
+    """A scalar of text as bytes."""
+    return bytes(texts(value).item())
+
+
 def scalar(value: str | bytes) -> np.ndarray:
     """A string as a value of a graph."""
     return np.array(value.encode() if isinstance(value, str) else value, object)

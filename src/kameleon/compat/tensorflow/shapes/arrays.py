@@ -24,6 +24,7 @@ from .rules import (
     merged,
     product,
     rank_of,
+    register,
     same,
     shape_of,
     unknown,
@@ -50,9 +51,7 @@ table(
 )
 
 
-@shape_of("Const")
-def _const(operation: Operation, given: list[Shape]) -> Shape:
-    return shape_of_message(operation.attribute("value").tensor_shape)
+register("Const", lambda node, given: shape_of_message(node.attribute("value").tensor_shape))
 
 
 @shape_of("Fill")
@@ -111,14 +110,8 @@ def _reshape(operation: Operation, given: list[Shape]) -> Shape:
     return sizes
 
 
-@shape_of("ShapeN")
-def _shapes(operation: Operation, given: list[Shape]) -> list[Shape]:
-    return [(rank_of(shape),) for shape in given]
-
-
-@shape_of("IdentityN")
-def _each(operation: Operation, given: list[Shape]) -> list[Shape]:
-    return list(given)
+register("ShapeN", lambda operation, given: [(rank_of(shape),) for shape in given])
+register("IdentityN", lambda operation, given: list(given))
 
 
 @shape_of("ExpandDims")

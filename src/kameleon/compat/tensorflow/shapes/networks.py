@@ -15,6 +15,7 @@ from .rules import (
     broadcast,
     is_channels_last,
     merged,
+    register,
     same,
     shape_of,
     unknown,
@@ -163,9 +164,7 @@ def _fractional(operation: Operation, given: list[Shape]) -> list[Shape]:
     return [sizes, (UNKNOWN,), (UNKNOWN,)]
 
 
-@shape_of("FractionalAvgPoolGrad")
-def _fractional_gradient(operation: Operation, given: list[Shape]) -> Shape:
-    return sizes_at(operation, 0) or unknown(4)
+register("FractionalAvgPoolGrad", lambda operation, given: sizes_at(operation, 0) or unknown(4))
 
 
 @shape_of("Dilation2D")

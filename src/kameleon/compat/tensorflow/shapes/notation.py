@@ -13,6 +13,8 @@ On the left are the inputs, in order. Those that aren't named may be anything, a
     =n         a number, which is a size
     =[h,w]     a vector of numbers, which are sizes
     =(*b,n)    a vector of numbers, which is such a shape
+    =*x        a vector of numbers, which is a shape; or a number, where it isn't known
+    &x         a handle, behind which is such a shape
 
 On the right are the outputs: `x`, `(b,n)`, `()`, and `?` for what isn't known. Sizes may be
 computed, from left to right: `4*n`, `n+1`, `n//4`; `n/8` demands that nothing remains. `min(m,n)`
@@ -39,6 +41,7 @@ from textwrap import dedent
 from typing import Any
 
 from ..graph import Operation, Shape
+from .handles import shape_behind, told_shape
 from .known import shape_told, size_told, sizes_told
 from .rules import (
     UNKNOWN,
@@ -61,6 +64,12 @@ Found = dict[str, Any]
 Number = Callable[[Found], int]
 
 OPERATORS = {"+": add, "-": sub, "*": mul, "//": floordiv, "/": divided}
+# By how the text of an input begins, which shape an operation's input stands for.
+FOUND: dict[str, Callable[[Operation, int], Shape]] = {
+    "=(": shape_told,
+    "=*": told_shape,
+    "&": shape_behind,
+}
 
 
 def table(text: str) -> None:
@@ -117,15 +126,16 @@ def _comparison(inputs: list[str], outputs: list[str], attributes: list[str]) ->
     if inputs and inputs[-1].endswith("*"):
         return _comparison_of_many(inputs, outputs, attributes)
     patterns: list[tuple[int, _Pattern]] = []
-    shapes: list[int] = []  # where values are looked at, which are shapes
+    shapes: list[tuple[int, Callable[[Operation, int], Shape]]] = []  # where others are looked at
     numbers: list[tuple[int, str]] = []
     vectors: list[tuple[int, list[str]]] = []
     for place, text in enumerate(inputs):
-        if text.startswith("=["):
+        mark = next(filter(text.startswith, FOUND), "")
+        if mark:
+            shapes.append((place, FOUND[mark]))
+            patterns.append((place, _Pattern(text.lstrip("=*&"))))
+        elif text.startswith("=["):
             vectors.append((place, _parts(text[1:])))
-        elif text.startswith("=("):
-            shapes.append(place)
-            patterns.append((place, _Pattern(text[1:])))
         elif text.startswith("="):
             numbers.append((place, text[1:]))
             patterns.append((place, _Pattern("()")))
@@ -136,11 +146,12 @@ def _comparison(inputs: list[str], outputs: list[str], attributes: list[str]) ->
     made = [_output(text) for text in outputs]
 
     def rule(operation: Operation, given: list[Shape]) -> list[Shape]:
-        found: Found = {f"@{name}": operation.attribute(name) for name in attributes}
+        told = {f"@{name}": operation.attribute(name) for name in attributes}
+        found: Found = {name: value for name, value in told.items() if value is not None}
         if shapes:
             given = [*given]
-            for place in shapes:
-                given[place] = shape_told(operation, place)
+            for place, find in shapes:
+                given[place] = find(operation, place)
         for place, pattern in ranked:
             pattern.check_rank(given[place])
         for place, pattern in patterns:
@@ -198,7 +209,7 @@ class _Pattern:
         """Compare a shape with what is known, and remember what it tells."""
         if shape is None:
             return
-        if self.turns and found["@" + self.turns]:
+        if self.turns and found.get("@" + self.turns):
             shape = (*shape[:-2], shape[-1], shape[-2])
         if self.name:
             found[self.name] = merged(found.get(self.name), shape)

@@ -22,6 +22,7 @@ from .rules import (
 table(
     """
     RaggedTensorToVariant : (n) -> (n-1) if batched_input else -> ()
+    RaggedTensorFromVariant : -> (?)*@output_ragged_rank ?
     """
 )
 
@@ -70,11 +71,6 @@ def _to_dense(operation: Operation, given: list[Shape]) -> Shape:
     for at in range(len(values) - 1):
         found[rank - len(values) + 1 + at] = max(found[rank - len(values) + 1 + at], values[1 + at])
     return tuple(found)
-
-
-@shape_of("RaggedTensorFromVariant")
-def _decode(operation: Operation, given: list[Shape]) -> list[Shape]:
-    return [*[(UNKNOWN,)] * (len(operation.types) - 1), None]
 
 
 # Sequences of labels ------------------------------------------------------------------------------

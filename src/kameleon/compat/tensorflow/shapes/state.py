@@ -12,7 +12,7 @@ from ..graph import PASSING, Operation, Shape
 from .handles import shape_behind
 from .known import value_at
 from .notation import table
-from .rules import UNKNOWN, merged, rank_of, same, shape_of, with_rank
+from .rules import UNKNOWN, merged, register, same, shape_of, with_rank
 
 RESOURCE = NUMBERS["resource"]
 
@@ -22,10 +22,14 @@ table(
         TensorArrayWriteV3 TensorArrayScatterV3 TensorArraySplitV3 ControlTrigger : -> ()
     TensorArrayV3 TensorArrayGradV3 : -> (2) ()
     TensorArrayConcatV3 : -> ? (?)
+    TensorArrayGatherV3 : -> (?,*@element_shape)
     StackV2 : -> (2)
     StackPushV2 : ? x -> x
     Assign : x x -> x if validate_shape else ? x -> x
     AssignAdd AssignSub : x x -> x
+    AssignVariableOp AssignAddVariableOp AssignSubVariableOp : &x x ->
+    ReadVariableOp : &x -> x
+    VariableShape : &x -> (#x)
     CountUpTo StridedSliceAssign TensorStridedSliceUpdate : x -> x
     Switch RefSwitch : x () -> x x
     Enter RefEnter : x -> x if is_constant else ?
@@ -88,22 +92,6 @@ def _slope(operation: Operation, place: int, given: list[Shape]) -> Shape:
     return (UNKNOWN, *shape[1:])
 
 
-@shape_of("AssignVariableOp AssignAddVariableOp AssignSubVariableOp")
-def _assign_behind(operation: Operation, given: list[Shape]) -> list[Shape]:
-    merged(shape_behind(operation), given[1])
-    return []
-
-
-@shape_of("ReadVariableOp")
-def _read(operation: Operation, given: list[Shape]) -> Shape:
-    return shape_behind(operation)
-
-
-@shape_of("VariableShape")
-def _shape(operation: Operation, given: list[Shape]) -> Shape:
-    return (rank_of(shape_behind(operation)),)
-
-
 @shape_of(
     "If StatelessIf Case While StatelessWhile IteratorGetNext IteratorGetNextSync OptionalGetValue"
     " DatasetToSingleElement ReduceDataset"
@@ -117,9 +105,7 @@ def _called(operation: Operation, given: list[Shape]) -> list[Shape]:
     return told if len(told) == count else [None] * count
 
 
-@shape_of("SymbolicGradient")
-def _gradients(operation: Operation, given: list[Shape]) -> list[Shape]:
-    return given[: len(operation.types)]
+register("SymbolicGradient", lambda operation, given: given[: len(operation.types)])
 
 
 @shape_of("Merge RefMerge")
@@ -132,12 +118,6 @@ def _merge(operation: Operation, given: list[Shape]) -> list[Shape]:
             return [None, ()]
         first = tuple(a if a == b else UNKNOWN for a, b in zip(first, shape, strict=True))
     return [first, ()]
-
-
-@shape_of("TensorArrayGatherV3")
-def _array_gather(operation: Operation, given: list[Shape]) -> Shape:
-    shape: Shape = operation.attribute("element_shape")
-    return None if shape is None else (UNKNOWN, *shape)
 
 
 # Lookup tables ------------------------------------------------------------------------------------
