@@ -17,22 +17,19 @@ __all__ = ["audio", "histogram", "image", "scalar", "text"]
 _WAV = b"\x10\x0b"  # as the plugin's message has it: field 2 is 11
 
 
-def _tf() -> Any:
-    return importlib.import_module(location.PACKAGE).compat.v2
-
-
 def _write(
     kind: str, plugin: str, made: Callable[[Any], Any], name: str, values: list[Any], step: Any,
     description: str | None, content: bytes = b"",
 ) -> Any:  # fmt: skip
     """Write what is made of TensorFlow's API, in the scope of a summary."""
+    tf = importlib.import_module(location.PACKAGE).compat.v2
     ops = importlib.import_module(f"{location.PACKAGE}.python.ops.summary_ops_v2")
     metadata = importlib.import_module(
         f"{location.PACKAGE}.core.framework.summary_pb2"
     ).SummaryMetadata(summary_description=description)
     metadata.plugin_data.plugin_name, metadata.plugin_data.content = plugin, content
     with ops.summary_scope(name, f"{kind}_summary", values=[*values, step]) as (tag, _):
-        return ops.write(tag=tag, tensor=made(_tf()), step=step, metadata=metadata)
+        return ops.write(tag=tag, tensor=made(tf), step=step, metadata=metadata)
 
 
 def scalar(name: str, data: Any, step: Any = None, description: str | None = None) -> Any:

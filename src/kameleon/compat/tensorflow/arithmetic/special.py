@@ -234,14 +234,11 @@ def zeta(x: Any, q: Any) -> Any:
     return total, lambda g: [None, -g * x * zeta(x + 1.0, q)]
 
 
-def _sign_of_order(n: Any) -> Any:
-    return 1.0 - 2.0 * K.cast(K.equal(n % 2.0, 0.0), n.dtype)
-
-
 @K.custom_gradient
 def polygamma(a: Any, x: Any) -> Any:
     """The derivative number `a` of digamma, for x > 0; digamma itself for 0."""
-    high = _sign_of_order(a) * ew.exp(lgamma_value(a + 1.0)) * zeta(a + 1.0, x)
+    sign = 1.0 - 2.0 * K.cast(K.equal(a % 2.0, 0.0), a.dtype)
+    high = sign * ew.exp(lgamma_value(a + 1.0)) * zeta(a + 1.0, x)
     value = K.switch(K.equal(a, 0.0), _digamma_value(x), high)
     return value, lambda g: [None, g * polygamma(a + 1.0, x)]
 

@@ -42,14 +42,6 @@ def _delete_tree(path: str, *_: Any) -> None:
     shutil.rmtree(path)
 
 
-def _names(path: str, *_: Any) -> list[bytes]:
-    return [os.fsencode(name) for name in os.listdir(path)]
-
-
-def _matching(path: str, *_: Any) -> list[bytes]:
-    return [os.fsencode(name) for name in matching(path)]
-
-
 def _make_one(path: str, *_: Any) -> None:
     with suppress(FileExistsError):
         os.mkdir(path)
@@ -122,8 +114,8 @@ for _name, _function, _count in (
     ("RenameFile", _rename, 2),
     ("CopyFile", _copy, 2),
     ("IsDirectory", lambda path, *_: os.path.isdir(path), 1),
-    ("GetMatchingFiles", _matching, 1),
-    ("GetChildren", _names, 1),
+    ("GetMatchingFiles", lambda path, *_: [*map(os.fsencode, matching(path))], 1),
+    ("GetChildren", lambda path, *_: [*map(os.fsencode, os.listdir(path))], 1),
     ("Stat", _stat, 1),
     ("CreateWritableFile", lambda path, mode, *_: WritableFile(path, as_text(mode)), 1),
     ("CreateBufferedInputStream", ReadableFile, 1),

@@ -100,14 +100,11 @@ def from_graph(
         made.signature.control_output.append(label)
     made.signature.is_stateful = any(node.definition.is_stateful for node in nodes)
     text = as_text(name)
-    made.signature.name = f"{text}_{_hash(made)}" if add_hash else text
+    digest = hashlib.sha256(made.SerializeToString(deterministic=True)).hexdigest()
+    made.signature.name = f"{text}_{digest[:16]}" if add_hash else text
     if description:
         made.signature.description = description
     return LibraryFunction(made)
-
-
-def _hash(definition: Any) -> str:
-    return hashlib.sha256(definition.SerializeToString(deterministic=True)).hexdigest()[:16]
 
 
 def _values_of(node: Operation, name: str) -> dict[Value, str]:

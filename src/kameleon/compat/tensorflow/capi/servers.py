@@ -61,7 +61,8 @@ class Server:
         target: what sessions call it.
     """
 
-    def __init__(self, definition: Any) -> None:
+    def __init__(self, data: bytes) -> None:
+        definition = messages("tensorflow_server_pb2", "protobuf").ServerDef.FromString(data)
         tasks = {job.name: dict(job.tasks) for job in definition.cluster.job}
         job, number = self.task = definition.job_name, definition.task_index
         if job not in tasks:
@@ -82,11 +83,6 @@ _clusters: dict[frozenset[tuple[str, int, str]], Cluster] = {}  # by their tasks
 _started: dict[str, Server] = {}  # by target
 
 
-@export("TF_NewServer")
-def _new(data: bytes) -> Server:
-    return Server(messages("tensorflow_server_pb2", "protobuf").ServerDef.FromString(data))
-
-
 @export("TF_ServerStart")
 def _start(server: Server) -> None:
     with _changed:
@@ -95,6 +91,7 @@ def _start(server: Server) -> None:
         _changed.notify_all()
 
 
+export("TF_NewServer")(Server)
 export("TF_ServerTarget")(lambda server: server.target)
 export("TF_ServerJoin")(lambda server: threading.Event().wait())  # for ever, as in the original
 constantly(None, "TF_ServerStop")  # the original's go on, too

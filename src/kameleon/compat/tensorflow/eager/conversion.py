@@ -171,15 +171,12 @@ def _length(value: Any) -> int:
         raise ConversionError(f"{type(error).__name__}: {error}\n{told}\n") from None
 
 
-def _is_dimension(value: Any) -> bool:
-    return type(value).__name__ == "Dimension" and hasattr(value, "value")
-
-
 def _plain(value: Any) -> Any:
     """A leaf without what may be around it."""
     if isinstance(value, np.ndarray):
         return value[()]
-    return value.value if _is_dimension(value) else value
+    is_dimension = type(value).__name__ == "Dimension" and hasattr(value, "value")
+    return value.value if is_dimension else value
 
 
 def _shape_and_first(value: Any) -> tuple[list[int], list[Any]]:

@@ -87,11 +87,7 @@ def _new() -> Follower:
     return made
 
 
-@export("TFE_Py_ForwardAccumulatorSetRemove")
-def _remove(follower: Follower) -> None:
-    THREAD.followers.remove(follower)
-
-
+export("TFE_Py_ForwardAccumulatorSetRemove")(lambda follower: THREAD.followers.remove(follower))
 export("TFE_Py_ForwardAccumulatorWatch")(Follower.watch)
 export("TFE_Py_ForwardAccumulatorJVP")(Follower.change)
 

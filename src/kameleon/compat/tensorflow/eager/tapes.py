@@ -252,9 +252,7 @@ def _watching(inputs: Sequence[Any]) -> list[Any]:
     return [each for each in everyone if each.should_record(inputs)]
 
 
-@export("TFE_Py_TapeSetShouldRecord")
-def _should_record(inputs: Sequence[Any]) -> bool:
-    return bool(_watching(inputs))
+export("TFE_Py_TapeSetShouldRecord")(lambda inputs: bool(_watching(inputs)))
 
 
 @export("TFE_Py_TapeSetPossibleGradientTypes")

@@ -57,11 +57,7 @@ from .values import (
 Array = np.ndarray
 
 
-@pure("Const")
-def _const(operation: Operation) -> Array:
-    return np.asarray(constant(operation))
-
-
+pure("Const")(lambda operation: np.asarray(constant(operation)))
 pure("NoOp")(list)
 pure("Rank")(lambda x: np.array(len(x.shape), np.int32))
 
@@ -119,14 +115,12 @@ def _empty(sizes: list[int], *, dtype: Kind) -> Array:
     return np.zeros(sizes, dtype)
 
 
-@known("ZerosLike")
-def _zeros(operation: Operation, x: Any) -> Any:
-    return full_like(x, 0) if None in x.shape else np.zeros(sizes_of(x), result_type(operation))
-
-
-@known("OnesLike")
-def _ones(operation: Operation, x: Any) -> Any:
-    return full_like(x, 1) if None in x.shape else np.ones(sizes_of(x), result_type(operation))
+@known("ZerosLike OnesLike")
+def _filled(operation: Operation, x: Any) -> Any:
+    number = operation.type == "OnesLike"
+    if None in x.shape:
+        return full_like(x, number)
+    return np.full(sizes_of(x), number, result_type(operation))
 
 
 @known("Range")
@@ -237,9 +231,7 @@ def _invert(operation: Operation, order: Node) -> Node:
     return E.cast(I.argsort(order, axis=0), result_type(operation))
 
 
-@fold("InvertPermutation")
-def _invert_known(order: Array) -> Array:
-    return np.argsort(order).astype(order.dtype)
+fold("InvertPermutation")(lambda order: np.argsort(order).astype(order.dtype))
 
 
 # Joining and cutting ----------------------------------------------------------------------------

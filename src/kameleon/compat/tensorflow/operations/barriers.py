@@ -16,7 +16,7 @@ from ..resources.waiting import Attempt
 from ..variables import Store
 from .keeping import keeps, on_handles
 from .table import host
-from .values import Texts, scalar
+from .values import scalar, texts
 
 Array = np.ndarray
 
@@ -26,11 +26,6 @@ _numbers = itertools.count()
 @keeps("barrier", "Barrier")
 def _barrier(store: Store, operation: Operation) -> Barrier:
     return Barrier(store.waiting, operation.name, len(operation.attribute("component_types")))
-
-
-@host("BarrierInsertMany")
-def _insert(barrier: Barrier, keys: Texts, values: Array, *, component_index: int) -> None:
-    barrier.put(component_index, list(keys.ravel()), list(values))
 
 
 @host("BarrierTakeMany")
@@ -48,6 +43,9 @@ def _take(
 
 
 on_handles({
+    "BarrierInsertMany":
+        lambda barrier, keys, values, *, component_index:
+            barrier.put(component_index, list(texts(keys).ravel()), list(values)),
     "BarrierClose":
         lambda barrier, *, cancel_pending_enqueues: barrier.close(cancel_pending_enqueues),
     "BarrierReadySize": lambda barrier: np.int32(len(barrier.whole)),
@@ -58,11 +56,7 @@ on_handles({
 # Locks ------------------------------------------------------------------------------------------
 
 
-@keeps("mutex", "MutexV2")
-def _mutex(store: Store, operation: Operation) -> Mutex:
-    return Mutex(store.waiting)
-
-
+keeps("mutex", "MutexV2")(lambda store, operation: Mutex(store.waiting))
 on_handles({"MutexLock": Mutex.lock, "ConsumeMutexLock": MutexLock.release})
 
 

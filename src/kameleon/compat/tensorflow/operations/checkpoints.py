@@ -12,7 +12,7 @@ from ..failures import invalid
 from ..formats import bundles, older
 from ..formats.bundles import Part
 from ..formats.slices import is_whole, parsed
-from ..graph import shape_text
+from ..graph import Operation, shape_text
 from .table import host
 from .values import text
 
@@ -48,13 +48,10 @@ def _merge(prefixes: Any, prefix: str, *, delete_old_dirs: bool) -> None:
         bundles.merge(_texts(prefixes), prefix, delete_old_dirs)
 
 
-@host("Save")
-def _save_old(path: str, names: Any, *tensors: Any) -> None:
-    _save_slices(path, names, [""] * len(tensors), *tensors)
-
-
-@host("SaveSlices")
-def _save_slices(path: str, names: Any, parts: Any, *tensors: Any) -> None:
+@host("Save SaveSlices")
+def _save_old(operation: Operation, path: str, names: Any, *given: Any) -> None:
+    are_whole = operation.type == "Save"
+    parts, *tensors = ([""] * len(given), *given) if are_whole else given
     with reported(path):
         older.write(path, _by_name(names, parts, tensors))
 

@@ -143,9 +143,7 @@ def _decode_part(contents: Any, window: list[int], *, channels: int) -> Array:
     return pixels[top : top + height, left : left + width]
 
 
-@host("DecodeBmp")
-def _decode_bitmap(contents: Any, *, channels: int) -> Array:
-    return _pixels(_file(contents, "BMP"), channels)
+host("DecodeBmp")(lambda contents, *, channels: _pixels(_file(contents, "BMP"), channels))
 
 
 @host("DecodeGif")

@@ -14,6 +14,7 @@ from kameleon.graph.ir.node import Tensor
 
 from ..failures import failure, invalid
 from ..graph import Operation, shape_text
+from ..shapes.state import SCATTERING
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -223,9 +224,9 @@ def _summed(operation: Operation, *values: Any) -> None:
         _demand_same(operation, values, [0, at])
 
 
-@_on("SoftplusGrad SoftsignGrad ReluGrad Relu6Grad EluGrad SeluGrad LeakyReluGrad")
-def _of_one_shape(operation: Operation, *values: Any) -> None:
-    _demand_same(operation, values, [0, 1])
+_on("SoftplusGrad SoftsignGrad ReluGrad Relu6Grad EluGrad SeluGrad LeakyReluGrad")(
+    lambda operation, *values: _demand_same(operation, values, [0, 1])
+)
 
 
 @_on("Select")
@@ -434,15 +435,7 @@ def _gathered(operation: Operation, x: Any, at: Any, axis: Any = None) -> None:
         demand_places(at, x.shape[along])
 
 
-@_on(
-    *(
-        f"{by}Scatter{way}"
-        for by in ("", "Resource")
-        for way in ("Update", "Add", "Sub", "Mul", "Div", "Min", "Max")
-    )
-)
-def _scattered(operation: Operation, x: Any, at: Any, rows: Any) -> None:
-    demand_places(at, x.shape[0])
+_on(SCATTERING)(lambda operation, x, at, rows: demand_places(at, x.shape[0]))
 
 
 @_on("GatherNd ResourceGatherNd")
@@ -453,12 +446,10 @@ def _gathered_at(operation: Operation, x: Any, at: Any) -> None:
     _demand_coordinates(at, x.shape, "param shape")
 
 
-@_on(
+_on(
     "TensorScatterUpdate TensorScatterAdd TensorScatterSub ScatterNdNonAliasingAdd",
     *(f"{by}ScatterNd{way}" for by in ("", "Resource") for way in ("Update", "Add", "Sub")),
-)
-def _changed_at(operation: Operation, x: Any, at: Any, values: Any) -> None:
-    _demand_coordinates(at, x.shape, "shape")
+)(lambda operation, x, at, values: _demand_coordinates(at, x.shape, "shape"))
 
 
 @_on("ScatterNd")

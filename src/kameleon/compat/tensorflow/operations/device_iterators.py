@@ -60,9 +60,7 @@ def _made(store: Store, operation: Operation) -> DeviceIterator:
     return found_by_handle(store, DeviceIterator(operation.attribute("output_types"), shards))
 
 
-@host("AnonymousMultiDeviceIterator")
-def _anonymous(store: Store, operation: Operation) -> list[Any]:
-    return [_made(store, operation), Resource()]
+host("AnonymousMultiDeviceIterator")(lambda store, made: [_made(store, made), Resource()])
 
 
 @host("MultiDeviceIteratorFromStringHandle")
@@ -74,14 +72,13 @@ def _of_handle(store: Store, handle: str, *, output_types: list[int]) -> DeviceI
     return found
 
 
-@host("MultiDeviceIteratorGetNextFromShard")
-def _next(iterator: DeviceIterator, shard: int, incarnation: int) -> list[Any]:
-    return parts_of(iterator.next_of(shard, incarnation))
-
-
 def _begun(dataset: Dataset, iterator: DeviceIterator, room: Any) -> Any:
     iterator.begin(dataset)
     return np.int64(iterator.incarnation)
 
 
-on_handles({"MultiDeviceIteratorInit": _begun})
+on_handles({
+    "MultiDeviceIteratorInit": _begun,
+    "MultiDeviceIteratorGetNextFromShard":
+        lambda iterator, *which: parts_of(iterator.next_of(*map(int, which))),
+})  # fmt: skip

@@ -95,9 +95,9 @@ def is_seeded(operation: Operation) -> bool:
     return bool(operation.attribute("seed") or operation.attribute("seed2"))
 
 
-def _drawn(
-    store: Store, operation: Operation, shape: tuple[int, ...], *limits: Any
-) -> list[np.ndarray]:
+@host(_SEEDED)
+def _drawn(store: Store, operation: Operation, sizes: Any, *limits: Any) -> list[np.ndarray]:
+    shape = sizes_told(sizes)
     numbers = stream(store, operation, int(np.prod(shape, dtype=np.int64)))
     return [drawing.drawn(_kind(operation), numbers, shape, result_type(operation), *limits)]
 
@@ -115,11 +115,6 @@ def _draw(lowering: Lowering, operation: Operation, sizes: Any, *limits: Any) ->
     return call(
         function, given, "numpy", shapes=[shape], dtypes=[dtype], pure=False, name=operation.name
     )
-
-
-@host(_SEEDED)
-def _draw_at_once(store: Store, operation: Operation, sizes: Any, *limits: Any) -> Any:
-    return _drawn(store, operation, sizes_told(sizes), *limits)
 
 
 @host("RandomShuffle")

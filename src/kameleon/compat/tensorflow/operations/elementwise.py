@@ -25,7 +25,17 @@ from ..failures import failure, invalid
 from ..graph import Operation, shape_text
 from .complexes import of_complex
 from .table import fold, pure
-from .values import array, broadcast, dims, is_open_size, is_text, result_type, sizes_of, texts
+from .values import (
+    array,
+    broadcast,
+    dims,
+    is_open_size,
+    is_text,
+    result_type,
+    sizes_of,
+    tensor,
+    texts,
+)
 
 # K's function of tensors of one shape, and NumPy's, if there is one.
 Row = tuple[Callable[..., Node], Callable[..., Any] | None]
@@ -324,9 +334,7 @@ def _leaky_gradient(g: Any, x: Any, *, alpha: float) -> Node:
     return E.select(positive(x), g, g * alpha)
 
 
-@pure("Cast")
-def _cast(operation: Operation, x: Node) -> Node:
-    return E.cast(x, result_type(operation))
+pure("Cast")(lambda operation, x: E.cast(tensor(x), result_type(operation)))
 
 
 @fold("Cast")
@@ -364,11 +372,7 @@ pure("SelectV2")(on_tensors(E.select))
 fold("SelectV2")(lambda operation, *values: np.where(*values))
 
 
-@pure("AddN AccumulateNV2")
-def _sum(*values: Node) -> Node:
-    return reduce(E.add, values)
-
-
+pure("AddN AccumulateNV2")(lambda *values: reduce(E.add, map(tensor, values)))
 fold("AddN AccumulateNV2")(of_complex(lambda *xs: sum(xs[1:], xs[0])))
 
 
@@ -385,9 +389,7 @@ def _select_known(operation: Operation, where: Any, a: Any, b: Any) -> Any:
     return np.where(where.reshape(where.shape + (1,) * (a.ndim - where.ndim)), a, b)
 
 
-@pure("ClipByValue")
-def _clip(x: Any, low: Any, high: Any) -> Node:
-    return E.maximum(*broadcast(E.minimum(*broadcast(x, high)), low))
+pure("ClipByValue")(lambda x, low, high: E.maximum(*broadcast(E.minimum(*broadcast(x, high)), low)))
 
 
 @pure("EnsureShape")
@@ -428,6 +430,4 @@ def _identity(x: Any) -> Any:
     return x
 
 
-@pure("IdentityN")
-def _identities(*values: Any) -> list[Any]:
-    return list(values)
+pure("IdentityN")(lambda *values: list(values))

@@ -235,10 +235,6 @@ def _array_gradient(array: TensorArray, flow: Any, *, source: str) -> list[Any]:
     return [array.gradients[source], FLOW]
 
 
-def _one(array: TensorArray, at: Any, value: Any) -> Any:
-    return [int(at)], [value]
-
-
 def _scattered(array: TensorArray, at: Any, value: Any) -> Any:
     places, count = np.ravel(at), len(array.values)
     if places.size and places.max() >= count and not array.grows:
@@ -258,7 +254,7 @@ def _cut(array: TensorArray, value: Any, lengths: Any) -> Any:
 
 # By type, where which tensors are written.
 _WRITTEN: dict[str, Callable[..., Any]] = {
-    "TensorArrayWriteV3": _one,
+    "TensorArrayWriteV3": lambda array, at, value: ([int(at)], [value]),
     "TensorArrayScatterV3": _scattered,
     "TensorArraySplitV3": _cut,
 }

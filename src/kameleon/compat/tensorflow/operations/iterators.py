@@ -108,9 +108,7 @@ def found_by_handle(store: Store, iterator: T) -> T:
     return iterator
 
 
-@host("AnonymousIteratorV2")
-def _anonymous_with_deleter(store: Store, operation: Operation) -> list[Any]:
-    return [_made(store, operation), Resource()]
+host("AnonymousIteratorV2")(lambda store, operation: [_made(store, operation), Resource()])
 
 
 @host("DeleteIterator DeleteMultiDeviceIterator")
@@ -124,11 +122,6 @@ def _one_shot(store: Store, operation: Operation) -> Iterator:
     [dataset] = store.call(store, operation.graph, told.name, [], told.attr)
     iterator.begin(dataset)
     return iterator
-
-
-@host("IteratorGetNext IteratorGetNextSync")
-def _next(iterator: Iterator) -> list[Any]:
-    return parts_of(iterator.next())
 
 
 def parts_of(found: Element | None) -> list[Any]:
@@ -156,6 +149,7 @@ def _of_handle(
 
 on_handles({
     "MakeIterator": lambda dataset, iterator: iterator.begin(dataset),
+    "IteratorGetNext IteratorGetNextSync": lambda iterator: parts_of(iterator.next()),
     "IteratorGetNextAsOptional": lambda iterator: Optional(iterator.next()),
     "IteratorToStringHandle MultiDeviceIteratorToStringHandle":
         lambda iterator: scalar(iterator.handle),

@@ -79,10 +79,6 @@ def slid(
     return x, window_over(operation, space, kernel, strides, dilations)
 
 
-def _spatial_sizes(operation: Operation, sizes: list[Size]) -> tuple[Size, ...]:
-    return tuple(sizes[1:-1] if is_channels_last(operation) else sizes[2:])
-
-
 # Convolutions -----------------------------------------------------------------------------------
 
 
@@ -101,7 +97,7 @@ def _convolving_back(primitive: Callable[..., Node]) -> Callable[..., Node]:
 
     def rule(operation: Operation, sizes: list[Size], kernel: Node, g: Any) -> Node:
         over, given = sizes_of(kernel, 0, -2), channels_last(operation, g)
-        space = _spatial_sizes(operation, sizes)
+        space = sizes[1:-1] if is_channels_last(operation) else sizes[2:]
         below = zeros([size_of(given, 0), *space, 1], given.dtype)
         node, window = slid(operation, below, over)
         found = primitive(given, kernel, dims(node)[1:-1], window)
@@ -287,9 +283,7 @@ def _crossentropy(x: Node, y: Node) -> list[Node]:
     return [-reduce_sum(log * y, [1]), E.exp(log) - y]
 
 
-@pure("SoftmaxCrossEntropyWithLogits")
-def _of_chances(logits: Any, labels: Any) -> list[Node]:
-    return _crossentropy(*broadcast(logits, labels))
+pure("SoftmaxCrossEntropyWithLogits")(lambda x, y: _crossentropy(*broadcast(x, y)))
 
 
 @pure("SparseSoftmaxCrossEntropyWithLogits")

@@ -54,9 +54,7 @@ def _unpacked(operation: Operation, row: Array) -> A.Sparse:
     ))  # fmt: skip
 
 
-@fold("SerializeSparse")
-def _pack(operation: Operation, *parts: Any) -> Array:
-    return _packed(operation, A.sparse(*parts))
+fold("SerializeSparse")(lambda operation, *parts: _packed(operation, A.sparse(*parts)))
 
 
 @fold("SerializeManySparse")

@@ -152,41 +152,33 @@ def _resampled(x: Node, at: Node) -> Node:
     return M.reshape(found, [batch, *between, dims(x)[-1]])
 
 
-@pure("ResamplerGrad")
-def _resample_gradient(x: Node, at: Node, g: Node) -> list[Node]:
-    return slopes(_resampled, [x, at], g)
+pure("ResamplerGrad")(lambda x, at, g: slopes(_resampled, [tensor(x), tensor(at)], tensor(g)))
 
 
 # Colours ----------------------------------------------------------------------------------------
 
 
-def _channels(x: Node) -> list[Node]:
+def _channels(x: Any) -> list[Node]:
     if sizes_of(x)[-1] != 3:
         raise ValueError(f"input must have 3 channels but instead has {sizes_of(x)[-1]}")
-    at = len(x.shape) - 1
-    return [M.reshape(M.slice_axis(x, at, i, i + 1), sizes_of(x)[:-1]) for i in range(3)]
+    node, at = tensor(x), len(x.shape) - 1
+    return [M.reshape(M.slice_axis(node, at, i, i + 1), sizes_of(x)[:-1]) for i in range(3)]
 
 
-@pure("RGBToHSV")
-def _to_hsv(x: Node) -> Any:
-    return hsv_of(*_channels(x))
-
-
-@pure("HSVToRGB")
-def _to_rgb(x: Node) -> Any:
-    return rgb_of(*_channels(x))
+pure("RGBToHSV")(lambda x: hsv_of(*_channels(x)))
+pure("HSVToRGB")(lambda x: rgb_of(*_channels(x)))
 
 
 @pure("AdjustHue")
 def _turn_hue(x: Node, delta: Any) -> Node:
-    hue, saturation, value = _channels(_to_hsv(E.cast(x, "float32")))
+    hue, saturation, value = _channels(hsv_of(*_channels(E.cast(x, "float32"))))
     moved = E.add(*broadcast(hue, delta))
     return E.cast(rgb_of(moved - E.floor(moved), saturation, value), x.dtype)
 
 
 @pure("AdjustSaturation")
 def _saturate(x: Node, scale: Any) -> Node:
-    hue, saturation, value = _channels(_to_hsv(E.cast(x, "float32")))
+    hue, saturation, value = _channels(hsv_of(*_channels(E.cast(x, "float32"))))
     scaled = K.clip(E.mul(*broadcast(saturation, scale)), 0.0, 1.0)
     return E.cast(rgb_of(hue, scaled, value), x.dtype)
 

@@ -22,7 +22,7 @@ from kameleon.graph.primitives.sizes import Size, sizes_product
 from ..graph import Operation
 from .elementwise import divide
 from .table import fold, pure
-from .values import Kind, axis_of, dims, integers, positions, size_in, sizes_of
+from .values import Kind, axis_of, dims, integers, positions, size_in, sizes_of, tensor
 
 Reduce = Callable[[Node, list[int]], Node]
 
@@ -99,9 +99,7 @@ def _arg(operation: Operation, x: Node, axis: Any, *, output_type: Kind) -> Node
     return E.cast(function(x, axis=axis_of(axis, len(x.shape))), output_type)
 
 
-@pure("L2Loss")
-def _half_square(x: Node) -> Node:
-    return reduce.reduce_sum(x * x, range(len(x.shape))) * 0.5
+pure("L2Loss")(lambda x: reduce.reduce_sum(E.square(tensor(x)), range(len(x.shape))) * 0.5)
 
 
 def _moved(x: Node, at: int, by: int, first: float) -> Node:

@@ -191,6 +191,4 @@ def _dequantized(operation: Operation, x: Any, low: Any, high: Any, *, mode: byt
     return ((given + half) * ((high - low) / (float(most) - least)) + low).astype(np.float32)
 
 
-@fold("QuantizedReshape")
-def _reshaped(x: Array, sizes: list[int], low: Array, high: Array) -> list[Any]:
-    return [np.reshape(x, sizes), low, high]
+fold("QuantizedReshape")(lambda x, sizes, *ends: [np.reshape(x, sizes), *ends])

@@ -75,11 +75,6 @@ def _demand_shape(place: int, found: tuple[int, ...], told: tuple[int, ...] | No
     raise invalid(f"Shape mismatch in tuple component {place}. {shapes}")
 
 
-@host("QueueDequeue QueueDequeueV2")
-def _dequeue(queue: Queue) -> Attempt:
-    return queue.dequeue(1).giving(lambda elements: list(elements[0]))
-
-
 @host("QueueDequeueMany QueueDequeueManyV2 QueueDequeueUpTo QueueDequeueUpToV2")
 def _dequeue_many(operation: Operation, queue: Queue, count: int) -> Attempt:
     if count < 0:
@@ -100,6 +95,8 @@ def _is_batched(queue: Queue, shape: Any) -> bool:
 
 
 on_handles({
+    "QueueDequeue QueueDequeueV2":
+        lambda queue: queue.dequeue(1).giving(lambda elements: list(elements[0])),
     "QueueClose QueueCloseV2":
         lambda queue, *, cancel_pending_enqueues: queue.close(cancel_pending_enqueues),
     "QueueSize QueueSizeV2": lambda queue: np.int32(len(queue)),

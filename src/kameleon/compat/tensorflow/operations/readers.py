@@ -14,7 +14,6 @@ from ..graph import Operation
 from ..resources.base import Resource
 from ..resources.queues import Queue
 from ..resources.waiting import Attempt
-from ..variables import Store
 from .files import contents
 from .keeping import keeps, on_handles
 from .table import host
@@ -26,10 +25,6 @@ Waits = Generator[Attempt, None, Any]
 
 def _whole(operation: Operation, path: str) -> Pairs:
     yield path.encode(), contents(path)
-
-
-def _identity(operation: Operation, path: str) -> Pairs:
-    yield path.encode(), path.encode()
 
 
 def _lines(operation: Operation, path: str) -> Pairs:
@@ -63,7 +58,7 @@ def _records(operation: Operation, path: str) -> Pairs:
 
 READERS = {
     "WholeFileReader": _whole,
-    "IdentityReader": _identity,
+    "IdentityReader": lambda operation, path: iter([(path.encode(), path.encode())]),
     "TextLineReader": _lines,
     "FixedLengthRecordReader": _fixed,
     "TFRecordReader": _records,
@@ -107,9 +102,7 @@ class Reader(Resource):
         return found
 
 
-@keeps("reader", *READERS, *(f"{kind}V2" for kind in READERS))
-def _reader(store: Store, operation: Operation) -> Reader:
-    return Reader(operation)
+keeps("reader", *READERS, *(f"{kind}V2" for kind in READERS))(lambda store, made: Reader(made))
 
 
 def _pairs(reader: Reader, queue: Queue, count: int) -> Waits:

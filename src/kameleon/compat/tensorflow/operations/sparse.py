@@ -158,9 +158,7 @@ def _slice(at: Any, values: Any, shape: Any, start: Array, size: Array) -> list[
     return A.cut(A.sparse(at, values, shape), start, size).parts()
 
 
-@fold("SparseSliceGrad")
-def _slice_gradient(g: Array, at: Array, start: Array, kept: Array) -> Array:
-    return A.slopes_at(g, at, kept + start)
+fold("SparseSliceGrad")(lambda g, at, start, kept: A.slopes_at(g, at, kept + start))
 
 
 @fold("SparseSplit")
@@ -204,9 +202,7 @@ def _add(*values: Any) -> list[Array]:
     return A.total(a, b, values[6]).parts()
 
 
-@fold("SparseAddGrad")
-def _add_gradient(g: Array, one: Array, other: Array, both: Array) -> list[Array]:
-    return [A.slopes_at(g, each, both) for each in (one, other)]
+fold("SparseAddGrad")(lambda g, a, b, both: [A.slopes_at(g, each, both) for each in (a, b)])
 
 
 @fold("SparseSparseMaximum SparseSparseMinimum")

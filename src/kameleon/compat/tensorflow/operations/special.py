@@ -91,11 +91,6 @@ def _no_beta(a: Node, b: Node, x: Node) -> Node:
     return outside
 
 
-def _in_floats(function: Callable[..., Node]) -> Callable[..., Node]:
-    """A function of tensors that broadcast; of half precision in single precision."""
-    return on_tensors(in_single(function))
-
-
 elementwise({
     "Acos": (S.acos, np.arccos),
     "Acosh": (S.acosh, np.arccosh),
@@ -120,4 +115,4 @@ elementwise({
     "Polygamma": (_within(S.polygamma, _no_order), None),
     "Betainc": (_within(S.wide(S.betainc), _no_beta), None),
     "NextAfter": (_next_after, None),
-}, taking=_in_floats)  # fmt: skip
+}, taking=lambda function: on_tensors(in_single(function)))  # fmt: skip

@@ -85,9 +85,7 @@ def _moving(old: Node, new: Node, weight: Node) -> Node:
     return old + (new - old) * (1 - weight)
 
 
-@_rule("GradientDescent")
-def _descend(s: Any) -> dict[str, Node]:
-    return {"var": s.var - s.alpha * s.delta}
+_rule("GradientDescent")(lambda s: {"var": s.var - s.alpha * s.delta})
 
 
 @_rule("ProximalGradientDescent")

@@ -47,7 +47,8 @@ class _Copy:
 
     def turns(self) -> Value | None:
         """What counts the turns; None where that can't be."""
-        deciding = self._deciding()
+        # What computes the condition, in this turn or in those before, and takes what's around.
+        deciding = reached([self._condition], self._sources)
         if any(operation.type in READS for operation in deciding):
             self._control = self._loop.control  # what it reads must have been written
             if not self._around.isdisjoint(self._control):
@@ -66,12 +67,6 @@ class _Copy:
         for choice, way in reversed(self._choices):
             turns = self._chosen(turns, choice.condition, way)
         return turns
-
-    def _deciding(self) -> set[Operation]:
-        """The operations that the condition is computed by, in this turn or in those before; and
-        what they take of the choices around.
-        """
-        return reached([self._condition], self._sources)
 
     def _sources(self, operation: Operation) -> Iterable[Operation]:
         sources = [source for source, _ in operation.inputs]

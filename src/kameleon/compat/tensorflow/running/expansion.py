@@ -223,14 +223,6 @@ def _named_call(made: Expansion, scope: Scope, operation: Operation) -> Any:
     return _called(made, scope, operation, body)
 
 
-def _call(made: Expansion, scope: Scope, operation: Operation) -> Any:
-    return _called(made, scope, operation, _body(operation, "f"))
-
-
-def _gradient(made: Expansion, scope: Scope, operation: Operation) -> Any:
-    return _called(made, scope, operation, gradient_of(operation.graph, operation.attribute("f")))
-
-
 def _called(made: Expansion, scope: Scope, operation: Operation, body: Body) -> Any:
     if scope.calls.count(body) >= DEPTH:
         return False
@@ -332,8 +324,10 @@ def _loop(made: Expansion, scope: Scope, operation: Operation) -> Any:
 
 
 EXPANDED: dict[str, Callable[[Expansion, Scope, Operation], Any]] = {
-    **dict.fromkeys(CALLS, _call),
-    "SymbolicGradient": _gradient,
+    **dict.fromkeys(CALLS, lambda made, scope, call: _called(made, scope, call, _body(call, "f"))),
+    "SymbolicGradient": lambda made, scope, call: _called(
+        made, scope, call, gradient_of(call.graph, call.attribute("f"))
+    ),
     "If": _two_ways,
     "StatelessIf": _two_ways,
     "Case": _many_ways,

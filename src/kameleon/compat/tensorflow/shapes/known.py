@@ -5,6 +5,7 @@ are known in full. Of vectors of sizes a part may be known: there, -1 stands for
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -50,7 +51,7 @@ class _Query:
         return self._found[key]
 
     def _followed(self, operation: Operation, index: int, depth: int) -> Array | None:
-        asks = [self._asking(source, place, depth) for source, place in operation.inputs]
+        asks: list[Ask] = [partial(self.value, *value, depth) for value in operation.inputs]
         if operation.type == "Enter":  # what's computed of it isn't known
             return asks[0]() if depth == 1 and operation.attribute("is_constant") else None
         if operation.type in COUNTING and depth == 1 and asks[0]() is None:
@@ -61,9 +62,6 @@ class _Query:
             if (compute := computer(operation)) is not None:
                 return _result(compute, operation, asks, index)
         return None
-
-    def _asking(self, source: Operation, index: int, depth: int) -> Ask:
-        return lambda: self.value(source, index, depth)
 
 
 def _result(

@@ -46,11 +46,6 @@ def length(shape: Shape) -> int:
     return with_rank(shape, 1)[0]
 
 
-def any_sparse(rank: int = UNKNOWN) -> list[Shape]:
-    """The parts of a sparse tensor with so many axes."""
-    return [(UNKNOWN, rank), LINE, (rank,)]
-
-
 @shape_of("SparseConcat")
 def _concat(operation: Operation, given: list[Shape]) -> list[Shape]:
     count = len(given) // 3
@@ -93,4 +88,5 @@ def _dense_sets(operation: Operation, given: list[Shape]) -> list[Shape]:
         assert one is not None
         assert other is not None
         merged(one[:-1], other[:-1])
-    return any_sparse(max(ranks, default=UNKNOWN))
+    rank = max(ranks, default=UNKNOWN)
+    return [(UNKNOWN, rank), LINE, (rank,)]

@@ -37,14 +37,14 @@ table(
 )
 
 
-_SCATTERING = " ".join(
+SCATTERING = " ".join(
     f"{by}Scatter{way}"
     for by in ("", "Resource")
     for way in ("Update", "Add", "Sub", "Mul", "Div", "Min", "Max")
 )
 
 
-@shape_of(_SCATTERING)
+@shape_of(SCATTERING)
 def _scatter(operation: Operation, given: list[Shape]) -> Shape | list[Shape]:
     variable, at, values = given
     whole = variable if operation.types else shape_behind(operation)

@@ -83,13 +83,9 @@ def _by_turns(source: Dataset, make: Function, count: int, length: int, *how: An
     default as many as there are processors.
     """
     if count == AUTOTUNE:
-        count = _processors()
+        can_tell = hasattr(os, "sched_getaffinity")  # which processors the process may use
+        count = len(os.sched_getaffinity(0)) if can_tell else os.cpu_count() or 1
     return Dataset(lambda: iter(_Turns(source, make, count, length).step, None))
-
-
-def _processors() -> int:
-    """How many processors the process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @dataset("ParallelInterleaveDatasetV2", functions="f")
@@ -124,6 +120,4 @@ def _chosen(selector: Dataset, sources: list[Dataset]) -> Dataset:
     return Dataset(begin)
 
 
-@dataset("ChooseFastestDataset ExperimentalChooseFastestDataset")
-def _first(sources: list[Dataset]) -> Dataset:
-    return sources[0]
+dataset("ChooseFastestDataset ExperimentalChooseFastestDataset")(lambda sources: sources[0])

@@ -29,11 +29,7 @@ from .base import (
     rows,
 )
 
-
-@dataset("TensorDataset")
-def _whole(values: list[Any]) -> Dataset:
-    """One element."""
-    return Dataset(lambda: [tuple(values)], 1)
+dataset("TensorDataset")(lambda values: Dataset(lambda: [tuple(values)], 1))
 
 
 @dataset("TensorSliceDataset")

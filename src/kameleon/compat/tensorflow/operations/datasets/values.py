@@ -59,17 +59,12 @@ def _ahead(source: Dataset, size: Any) -> Dataset:
     return Dataset(lambda: source, source.size, source.types) if size else source
 
 
-@host(
-    "ModelDataset OptimizeDataset MaxIntraOpParallelismDataset"
-    " PrivateThreadPoolDataset ThreadPoolDataset NonSerializableDataset AssertNextDataset"
-    " AutoShardDataset LatencyStatsDataset BytesProducedStatsDataset SetStatsAggregatorDataset"
-    " SleepDataset SnapshotDataset ExperimentalMaxIntraOpParallelismDataset"
-    " ExperimentalPrivateThreadPoolDataset ExperimentalThreadPoolDataset"
-    " ExperimentalNonSerializableDataset ExperimentalAssertNextDataset"
-    " ExperimentalAutoShardDataset ExperimentalLatencyStatsDataset"
-    " ExperimentalBytesProducedStatsDataset ExperimentalSetStatsAggregatorDataset"
-    " ExperimentalSleepDataset WrapDatasetVariant UnwrapDatasetVariant"
+# What changes how fast elements come, not which.
+_WAYS = (
+    "MaxIntraOpParallelism PrivateThreadPool ThreadPool NonSerializable AssertNext AutoShard"
+    " LatencyStats BytesProducedStats SetStatsAggregator Sleep"
 )
-def _same(source: Dataset, *rest: Any) -> Dataset:
-    """What changes how fast elements come, not which."""
-    return source
+host(
+    "ModelDataset OptimizeDataset SnapshotDataset WrapDatasetVariant UnwrapDatasetVariant",
+    *(f"{by}{way}Dataset" for by in ("", "Experimental") for way in _WAYS.split()),
+)(lambda source, *rest: source)
