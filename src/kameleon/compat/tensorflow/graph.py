@@ -11,6 +11,7 @@ from kameleon._utils.scopes import Scope
 from kameleon.graph.ir.context import Context, Source, context, user_frame
 
 from .dtypes import REFERENCE
+from .failures import failure
 from .location import PACKAGE
 
 Shape = tuple[int, ...] | None  # -1: an unknown size; None: an unknown rank
@@ -38,6 +39,18 @@ class Graph:
         self.functions: dict[str, Any] = {}  # by name, graphs that are called
         self.version = 0  # grows with each change
         self.versions: Any = None  # a message VersionDef, once it's asked for
+
+    def definition(self, name: str, about: str = "") -> Any:
+        """The definition of a type of operations, or of a function that is called by its name.
+
+        Raises:
+            NotFoundError: (TensorFlow's) there's none.
+        """
+        function = self.functions.get(name)
+        found = self.definitions().get(name) or (function and function.signature)
+        if found is None:
+            raise failure("NOT_FOUND", f"Op type not registered '{name}'{about}")
+        return found
 
     def like(self, other: Graph) -> Graph:
         """Have the messages, definitions and functions of another graph."""

@@ -34,18 +34,13 @@ STACK = "tensorflow_core.python._tf_stack"
 TENSORRT = "tensorflow_core.compiler.tf2tensorrt.wrap_py_utils"
 
 
-def _c_api() -> ModuleType:
-    found: ModuleType = importlib.import_module("kameleon.compat.tensorflow.capi").module()
-    return found
-
-
 def _ours(name: str) -> Callable[[], ModuleType]:
     return functools.partial(importlib.import_module, f"kameleon.compat.tensorflow.{name}")
 
 
 # Modules that were libraries in C++, or know an older Python's syntax alone, by what gives ours.
 OURS: dict[str, Callable[[], ModuleType]] = {
-    C_API: _c_api,
+    C_API: lambda: importlib.import_module("kameleon.compat.tensorflow.capi").module(),
     STACK: _ours("capi.stack"),
     TENSORRT: _ours("capi.tensorrt"),
     "tensorflow_gast.ast3": _ours("syntax"),

@@ -127,10 +127,8 @@ class Reading:
 
     def _outputs(self, node: Any) -> Iterator[tuple[str, str]]:
         """What a definition calls a node's outputs, and what a graph does."""
-        known = self._graph.definitions().get(node.op)
-        signature = known or signature_of(self._graph.functions, node.op)
         index = 0
-        for argument in signature.output_arg:
+        for argument in self._graph.definition(node.op).output_arg:
             for number in range(self._count(node, argument)):
                 yield f"{node.name}:{argument.name}:{number}", f"{node.name}:{index}"
                 index += 1
@@ -156,13 +154,6 @@ class Reading:
             if attribute.placeholder:
                 made.attr[name].CopyFrom(self._value(attribute))
         return made
-
-
-def signature_of(functions: Mapping[str, Any], name: str) -> Any:
-    """The signature of a function that is called by its name as a type."""
-    if name not in functions:
-        raise failure("NOT_FOUND", f"Op type not registered '{name}'")
-    return functions[name].signature
 
 
 def pruned(

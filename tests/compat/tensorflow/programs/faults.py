@@ -6,6 +6,7 @@ import numpy as np
 import tensorflow as tf
 from recording import case, main, raised, run, started
 from tensorflow.python.framework import function
+from tensorflow.python.ops import list_ops
 
 
 def fault_of(run):
@@ -256,6 +257,15 @@ def places_outside_of_variables():
             except tf.errors.InvalidArgumentError as error:
                 found.append(error.message.splitlines()[0].partition(" [[")[0])
     return found
+
+
+@case
+def lengths_that_are_not_those_of_rows():
+    found = []
+    for lengths in ([], [1, 1], [2, 2]):
+        rows = list_ops.tensor_list_split([1.0, 2.0, 3.0], [-1], np.array(lengths, np.int64))
+        found.append(raised(lambda rows=rows: run(list_ops.tensor_list_length(rows))))
+    return [[kind, told.splitlines()[0].partition(" [[")[0].strip()] for kind, told in found]
 
 
 @case

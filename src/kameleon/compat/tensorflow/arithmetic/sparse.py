@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -135,23 +136,15 @@ def either(function: Any, a: Sparse, b: Sparse) -> Sparse:
 # Shapes -----------------------------------------------------------------------------------------
 
 
-def flat_of(indices: Array, shape: Sequence[int]) -> Array:
-    """Where rows lie in row-major order."""
-    found = np.zeros(len(indices), np.int64)
-    for axis, size in enumerate(shape):
-        found = found * size + indices[:, axis]
-    return found
+def _strides(shape: Sequence[int]) -> Array:
+    """How far apart neighbours along each axis lie in row-major order."""
+    return np.array([math.prod(shape[at + 1 :]) for at in range(len(shape))], np.int64)
 
 
 def reshaped(indices: Array, shape: Sequence[int], wanted: Sequence[int]) -> Array:
     """The same elements in another shape."""
-    flat = flat_of(indices, shape)
-    columns = []
-    for size in reversed(wanted):
-        columns.append(flat % max(size, 1))
-        flat = flat // max(size, 1)
-    found = np.stack(columns[::-1], 1) if columns else np.zeros((len(indices), 0))
-    return np.asarray(found, np.int64)
+    sizes = np.maximum(wanted, 1).astype(np.int64)
+    return (indices @ _strides(shape))[:, None] // _strides(sizes.tolist()) % sizes
 
 
 def cut(x: Sparse, start: Array, size: Array) -> Sparse:

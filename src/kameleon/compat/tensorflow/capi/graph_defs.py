@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 from ..dtypes import REFERENCE, shown
-from ..failures import failure, invalid
+from ..failures import invalid
 from ..graph import Graph, Operation, Value, add_definition, messages, types_of
 from ..walks import in_order
 from .constants import CONSTANTS
@@ -261,8 +261,7 @@ def _take_versions(ours: Any, theirs: Any) -> None:
 
 def _started(graph: Graph, node: Any, prefix: str, nodes: dict[str, Any]) -> Operation:
     """An operation like a node, without its inputs."""
-    if node.op not in graph.definitions() and node.op not in graph.functions:
-        raise failure("NOT_FOUND", f"Op type not registered '{node.op}' (node '{node.name}')")
+    graph.definition(node.op, f" (node '{node.name}')")  # or else an error
     name, number = f"{prefix}{node.name}", 0
     while name in graph.by_name:
         number += 1

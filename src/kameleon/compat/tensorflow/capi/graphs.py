@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .. import shapes
-from ..failures import failure, invalid
-from ..graph import Graph, Operation, Shape, Value, definitions, messages, shape_message, types_of
+from ..failures import invalid
+from ..graph import Graph, Operation, Shape, Value, messages, shape_message, types_of
 from ..shapes import ShapeMismatchError, known_value, merged
 from ..shapes.handles import behind, message
 from ..shapes.known import COMPUTERS
@@ -77,23 +77,13 @@ def _set_attribute(operation: Operation, name: str, data: bytes) -> None:
 
 @export("TF_FinishOperation")
 def _finish(operation: Operation) -> Operation:
-    fit(operation, _definition_of(operation))
+    fit(operation, operation.graph.definition(operation.type))
     return finish(operation)
-
-
-def _definition_of(operation: Operation) -> Any:
-    graph, name = operation.graph, operation.type
-    definition = graph.definitions().get(name)
-    if definition is None:
-        definition = getattr(graph.functions.get(name), "signature", None)
-    if definition is None:
-        raise failure("NOT_FOUND", f"Op type not registered '{name}'")
-    return definition
 
 
 def finish(operation: Operation) -> Operation:
     """Put an operation into its graph: attributes that weren't set get their defaults."""
-    graph, definition = operation.graph, _definition_of(operation)
+    graph, definition = operation.graph, operation.graph.definition(operation.type)
     if operation.name in graph.by_name:
         raise invalid(f"Duplicate node name in graph: '{operation.name}'")
     operation.define(definition)
@@ -151,11 +141,7 @@ def _next_operation(graph: Graph, place: int) -> tuple[Operation | None, int]:
 
 @export("TF_GraphGetOpDef")
 def _op_def(graph: Graph, name: str | bytes, buffer: Any) -> None:
-    text = as_text(name)
-    found = definitions().get(text) or getattr(graph.functions.get(text), "signature", None)
-    if found is None:
-        raise failure("NOT_FOUND", f"Op type not registered '{text}'")
-    buffer.data = found.SerializeToString()
+    buffer.data = graph.definition(as_text(name)).SerializeToString()
 
 
 # Changing them ----------------------------------------------------------------------------------

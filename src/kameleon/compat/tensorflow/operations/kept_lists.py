@@ -32,18 +32,16 @@ def _demand_kept(given: Any, kind: type, where: str) -> None:
         raise NotCompiledError(f"a list that isn't kept {where}")
 
 
-def _array_of(lowering: Lowering, given: Any) -> ArrayHandle:
+def _array_of(lowering: Lowering, given: Any) -> Any:
     """The array that a list is kept in."""
     _demand_kept(given, ArrayHandle, "in an array")
-    found: ArrayHandle = lowering.newest(given)
-    return found
+    return lowering.newest(given)
 
 
-def _stack_of(lowering: Lowering, given: Any) -> StackHandle:
+def _stack_of(lowering: Lowering, given: Any) -> Any:
     """The stack that a list is kept in."""
     _demand_kept(given, StackHandle, "on a stack")
-    found: StackHandle = lowering.newest(given)
-    return found
+    return lowering.newest(given)
 
 
 # Making -----------------------------------------------------------------------------------------

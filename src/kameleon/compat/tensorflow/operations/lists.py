@@ -5,6 +5,7 @@ adds to one gives another.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -145,13 +146,15 @@ def _resized(items: list[Any], count: int) -> list[Any]:
 
 @host("TensorListSplit")
 def _split(value: Array, shape: Any, lengths: Array, *, element_dtype: Kind) -> TensorList:
-    ends = np.cumsum(lengths)
-    if ends.size and ends[-1] != len(value):
-        raise invalid(
-            f"Expected sum of lengths to be equal to values.shape[0], but sum of lengths is"
-            f" {ends[-1]} and value's shape is: {shape_text(np.shape(value))} "
-        )
-    parts = np.split(value, ends[:-1]) if ends.size else []
+    parts, end = [], 0
+    for start, end in pairwise([0, *np.cumsum(lengths)]):
+        if end > len(value):
+            told = f"[{start}, {end}] from tensor with length {len(value)}"
+            raise invalid(f"Attempting to slice {told}")
+        parts.append(value[start:end])
+    if end < len(value):
+        told = f"Length of tensor: {len(value)} Values used: {end}"
+        raise invalid(f"Unused values in tensor. {told}")
     return TensorList(parts, element_dtype, shape_in(shape))
 
 

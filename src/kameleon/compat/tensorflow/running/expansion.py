@@ -89,7 +89,8 @@ class Expansion:
 
     def _add(self, scope: Scope, operation: Operation) -> None:
         is_fed = operation.type in PLACEHOLDERS and (operation, 0) in self._fed
-        expand = _expanding(operation)
+        is_named = operation.type in operation.graph.functions
+        expand = _named_call if is_named else EXPANDED.get(operation.type)
         if expand is None or expand(self, scope, operation) is False:
             self._copy(scope, operation, keep=is_fed)
 
@@ -204,13 +205,6 @@ def _body(operation: Operation, attribute: str) -> Body:
 def _function(operation: Operation, told: Any) -> Body:
     is_lowered = operation.attribute("_lower_using_switch_merge")
     return body_of(operation.graph, told.name, told.attr, not is_lowered)
-
-
-def _expanding(operation: Operation) -> Callable[..., Any] | None:
-    """How an operation is expanded; None for one that calls nothing."""
-    if operation.type in operation.graph.functions:
-        return _named_call
-    return EXPANDED.get(operation.type)
 
 
 def is_call(operation: Operation) -> bool:
