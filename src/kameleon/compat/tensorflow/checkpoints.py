@@ -15,10 +15,8 @@ from .formats.older import OldCheckpoint
 from .formats.tables import DamagedError
 from .graph import shape_text
 
-Checkpoint = Bundle | OldCheckpoint
 
-
-def opened(prefix: str) -> Checkpoint:
+def opened(prefix: str) -> Bundle:
     """A checkpoint to read.
 
     Raises:
@@ -48,7 +46,7 @@ def reported(path: str) -> Iterator[None]:
         raise refused(error, error.filename) from error
 
 
-def described(checkpoint: Checkpoint) -> str:
+def described(checkpoint: Bundle) -> str:
     """The tensors of a checkpoint, one in a line."""
     lines = []
     for name in checkpoint.names():
@@ -57,7 +55,7 @@ def described(checkpoint: Checkpoint) -> str:
     return "".join(lines)
 
 
-def tensor(checkpoint: Checkpoint, name: str, extents: Any = None) -> Any:
+def tensor(checkpoint: Bundle, name: str, extents: Any = None) -> Any:
     """A tensor of a checkpoint, or a part of it.
 
     Raises:

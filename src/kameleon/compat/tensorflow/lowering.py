@@ -155,12 +155,6 @@ class PastArray:
     held: PastElements
 
 
-def _int(size: Size) -> int:
-    if not isinstance(size, int):
-        raise NotCompiledError("how many elements an array has isn't known")
-    return size
-
-
 def _placed(rows: Tensor, at: np.ndarray, size: int) -> Tensor:
     """Rows at their numbers, zeros between."""
     if np.array_equal(at, np.arange(size)):
@@ -366,19 +360,6 @@ class Lowering:
             new = replaced(old, start, rows)
         self.arrays[handle] = Elements(held.size, new, {})
 
-    def _put_over(
-        self, handle: ArrayHandle, held: Elements, new: Tensor, here: Tensor | None, adds: bool
-    ) -> None:
-        """Set the elements that are told, or all; of gradients, add to all of them."""
-        if held.base is not None or held.rows:
-            old = held.whole(handle)
-            if adds or handle.of is not None:
-                new = E.add(old, new)
-            elif here is not None:
-                here = M.reshape(here, [held.size, *[1] * (len(old.shape) - 1)])
-                new = E.select(M.broadcast_to(here, dims(old)), new, old)
-        self.arrays[handle] = Elements(held.size, new, {})
-
     def put(self, handle: ArrayHandle, at: Any, rows: Tensor, adds: bool = False) -> None:
         """Set some elements, each once; of gradients, add to them."""
         if isinstance(at, Progress):
@@ -392,9 +373,18 @@ class Lowering:
         if not isinstance(held.size, int) and np.array_equal(at, np.arange(len(at))):
             self.put_from(handle, 0, rows, adds)
             return
-        size = max(_int(held.size), int(at.max(initial=-1)) + 1)
-        here = constant(np.isin(np.arange(size), at)) if len(at) < size else None
-        self._put_over(handle, replace(held, size=size), _placed(rows, at, size), here, adds)
+        if not isinstance(held.size, int):
+            raise NotCompiledError("how many elements an array has isn't known")
+        size = max(held.size, int(at.max(initial=-1)) + 1)
+        held, new = replace(held, size=size), _placed(rows, at, size)
+        if held.base is not None or held.rows:
+            old = held.whole(handle)
+            if adds or handle.of is not None:
+                new = E.add(old, new)
+            elif len(at) < size:
+                here = np.isin(np.arange(size), at).reshape(size, *[1] * (len(old.shape) - 1))
+                new = E.select(M.broadcast_to(constant(here), dims(old)), new, old)
+        self.arrays[handle] = Elements(size, new, {})
 
     def replace(self, handle: ArrayHandle, whole: Tensor) -> None:
         """Set all elements of an array."""

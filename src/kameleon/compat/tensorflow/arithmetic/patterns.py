@@ -246,12 +246,6 @@ class _Reader:
                 return written(self, match)
         return re.escape(_letter(match) or "")
 
-    def _quoted(self, match: re.Match[str]) -> str:
-        return re.escape(match["quoted"])
-
-    def _property(self, match: re.Match[str]) -> str:
-        return _set(_property(match["property"]))
-
     def _escape(self, match: re.Match[str]) -> str:
         if match["escape"] in EDGES:
             return EDGES[match["escape"]]
@@ -305,8 +299,8 @@ class _Reader:
         return re.escape(letter)
 
     _WAYS: ClassVar[dict[str, Callable[[_Reader, re.Match[str]], str]]] = {
-        "quoted": _quoted,
-        "property": _property,
+        "quoted": lambda self, match: re.escape(match["quoted"]),
+        "property": lambda self, match: _set(_property(match["property"])),
         "escape": _escape,
         "repeat": _repeat,
         "begin": _begin,

@@ -3,24 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..dtypes import REFERENCE, enumerated, shown
+from ..eager.signatures import MIXED, Argument, Signature, signature
 from ..failures import invalid
 from ..graph import Operation, messages, shape_of, shape_text
 
 MOST, ENDS = 15, 5  # of a list's values that are written; else so many from either end
-
-
-class Argument(NamedTuple):
-    """What a type of operation takes in one place: a tensor, or several."""
-
-    name: str
-    type: int
-    type_attr: str
-    number_attr: str
-    type_list_attr: str
-    is_ref: bool
 
 
 def fit(operation: Operation, definition: Any) -> None:
@@ -30,7 +20,9 @@ def fit(operation: Operation, definition: Any) -> None:
         InvalidArgumentError: (TensorFlow's) inputs don't fit the definition.
     """
     told: dict[str, Any] = {}  # a type, or types
-    faults = list(_faults(operation, _arguments(operation, definition), told))
+    is_function = operation.type in operation.graph.functions
+    known_signature = None if is_function else signature(operation.type)
+    faults = list(_faults(operation, (known_signature or Signature(definition)).inputs, told))
     for name, kind in told.items():
         known = operation.attributes.get(name)
         if known is None:
@@ -46,20 +38,6 @@ def fit(operation: Operation, definition: Any) -> None:
         raise invalid("\n".join([f"{len(faults)} errors {about}:", *faults]))
 
 
-_known: dict[str, list[Argument]] = {}  # by type, which isn't a function's name
-
-
-def _arguments(operation: Operation, definition: Any) -> list[Argument]:
-    is_function = operation.type in operation.graph.functions
-    found = None if is_function else _known.get(operation.type)
-    if found is None:
-        told = definition.input_arg
-        found = [Argument(*(getattr(each, part) for part in Argument._fields)) for each in told]
-    if not is_function:
-        _known[operation.type] = found
-    return found
-
-
 def _faults(
     operation: Operation, arguments: Iterable[Argument], told: dict[str, Any]
 ) -> Iterator[str]:
@@ -67,16 +45,16 @@ def _faults(
     rest = [source.types[index] for source, index in operation.inputs]
     attributes = operation.attributes
     for argument in arguments:
-        if argument.type_list_attr:
-            count = len(attributes[argument.type_list_attr].list.type)
+        if argument.many == MIXED:
+            count = len(attributes[argument.attribute].list.type)
         else:
-            count = attributes[argument.number_attr].i if argument.number_attr else 1
+            count = attributes[argument.size].i if argument.size else 1
         given, rest = rest[:count], rest[count:]
         kinds: Any = [kind % REFERENCE for kind in given]
-        if given and not argument.type_list_attr:
+        if given and argument.many != MIXED:
             kinds = argument.type or kinds[0]
             yield from _strangers(argument, given, kinds)
-        name = argument.type_list_attr or argument.type_attr
+        name = argument.attribute
         if given and name and told.setdefault(name, kinds) != kinds:
             yield _inconsistent(name, told[name], kinds)
 

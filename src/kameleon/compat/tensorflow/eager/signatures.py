@@ -25,6 +25,7 @@ class Argument(NamedTuple):
         size: the attribute that holds how many there are; "".
         attribute: the attribute that holds the type, or the types; "".
         type: the number of the type, where it's always the same; 0.
+        is_ref: whether it's a reference.
     """
 
     name: str
@@ -32,6 +33,7 @@ class Argument(NamedTuple):
     size: str
     attribute: str
     type: int
+    is_ref: bool
 
 
 class Signature:
@@ -84,7 +86,7 @@ class Signature:
 def _argument(told: Any) -> Argument:
     many = MIXED if told.type_list_attr else SAME if told.number_attr else ONE
     attribute = told.type_list_attr or told.type_attr
-    return Argument(told.name, many, told.number_attr, attribute, told.type)
+    return Argument(told.name, many, told.number_attr, attribute, told.type, told.is_ref)
 
 
 @cache

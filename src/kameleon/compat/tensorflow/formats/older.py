@@ -19,13 +19,13 @@ from ..protocol.tensors import (
     sizes_of,
 )
 from . import tables
-from .bundles import Entry, Part
+from .bundles import Bundle, Entry, Part
 from .slices import Extents, bounds, index_of, key, message_of, of_message
 
 HEADER = b""
 
 
-class OldCheckpoint:
+class OldCheckpoint(Bundle):
     """A checkpoint of the first version to read.
 
     Args:
@@ -33,36 +33,25 @@ class OldCheckpoint:
     """
 
     def __init__(self, pattern: str) -> None:
-        self._values: dict[bytes, bytes] = {}
-        self.entries: dict[str, Entry] = {}
+        self._rows: dict[bytes, bytes] = {}
+        self.entries = {}
         paths = sorted(glob.glob(pattern)) or [pattern]
         for path in paths:
             with open(path, "rb") as file:
                 table = tables.read(file.read())
             told = message("SavedTensorSlices").FromString(table.pop(HEADER, b""))
-            self._values.update(table)
+            self._rows.update(table)
             for each in told.meta.tensor:
-                known = self.entries[each.name].parts if each.name in self.entries else ()
-                parts = (*known, *map(of_message, each.slice))
-                self.entries[each.name] = Entry(each.type, sizes_of(each.shape), parts=parts)
-
-    def names(self) -> list[str]:
-        """The tensors."""
-        return list(self.entries)
-
-    def __contains__(self, name: str) -> bool:
-        return name in self.entries
-
-    def entry(self, name: str) -> Entry:
-        """What the file tells of a tensor."""
-        return self.entries[name]
+                known = self.entry(each.name).parts if each.name in self else ()
+                parts, at = (*known, *map(of_message, each.slice)), each.name.encode()
+                self.entries[at] = Entry(each.type, sizes_of(each.shape), parts=parts)
 
     def tensor(self, name: str, extents: Extents | None = None) -> np.ndarray:
         """A tensor, or a part of it."""
-        entry = self.entries[name]
+        entry = self.entry(name)
         found = np.empty(entry.shape, numpy_dtype(entry.dtype))
         for part in entry.parts:
-            told = message("SavedTensorSlices").FromString(self._values[key(name, part)]).data
+            told = message("SavedTensorSlices").FromString(self._rows[key(name, part)]).data
             sizes = [end - start for start, end in bounds(part, entry.shape)]
             found[index_of(part)] = array_of(told.data, entry.dtype, sizes)
         return found if extents is None else found[index_of(extents)]

@@ -154,11 +154,8 @@ def _transpose(operation: Operation, given: list[Shape]) -> Shape:
         return None if rank < 2 else unknown(rank)
     if order is None:
         return unknown(len(shape))
-    for axis in order:
-        if not -len(shape) <= axis < len(shape):
-            about = f"perm dim {axis} is out of range of input rank {len(shape)}"
-            raise ShapeMismatchError(about)
-    return tuple(shape[int(axis)] for axis in order)
+    about = "perm dim {axis} is out of range of input rank {rank}"
+    return tuple(shape[axis_of(int(axis), len(shape), about)] for axis in order)
 
 
 # Joining and cutting ----------------------------------------------------------------------------

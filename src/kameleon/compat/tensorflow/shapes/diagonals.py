@@ -9,7 +9,16 @@ import numpy as np
 from ..graph import Operation, Shape
 from .known import value_at
 from .notation import table
-from .rules import UNKNOWN, ShapeMismatchError, at_least, merged, shape_of, smaller, with_rank
+from .rules import (
+    UNKNOWN,
+    ShapeMismatchError,
+    at_least,
+    axis_of,
+    merged,
+    shape_of,
+    smaller,
+    with_rank,
+)
 
 table(
     """
@@ -178,13 +187,12 @@ def _reverse_axes(operation: Operation, given: list[Shape]) -> Shape:
     if shape is None or axes is None:
         return shape
     seen = set()
-    for at, axis in enumerate(int(each) for each in axes):
-        if not -len(shape) <= axis < len(shape):
-            told = f"'axis'[{at}] = {axis} is out of valid range [0, {len(shape) - 1}"
-            raise ShapeMismatchError(told)
-        if axis % len(shape) in seen:
-            raise ShapeMismatchError(f"axis {axis % len(shape)} specified more than once.")
-        seen.add(axis % len(shape))
+    for at, each in enumerate(axes):
+        about = f"'axis'[{at}] = {{axis}} is out of valid range [0, {{last}}"
+        axis = axis_of(int(each), len(shape), about)
+        if axis in seen:
+            raise ShapeMismatchError(f"axis {axis} specified more than once.")
+        seen.add(axis)
     return shape
 
 

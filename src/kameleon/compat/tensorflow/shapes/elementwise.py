@@ -9,7 +9,7 @@ import numpy as np
 from ..graph import Operation, Shape
 from .known import value_at
 from .notation import table
-from .rules import ShapeMismatchError, broadcast, merged, shape_of, unknown, with_rank
+from .rules import axis_of, broadcast, merged, shape_of, unknown, with_rank
 
 table(
     """
@@ -102,17 +102,10 @@ def reduced(shape: Shape, axes: np.ndarray | None, keep: bool) -> Shape:
     """A shape without some axes, or with sizes of 1 there."""
     if shape is None or axes is None:
         return unknown(len(shape)) if shape is not None and keep else None
-    reduced = {_axis(int(axis), len(shape)) for axis in np.ravel(axes)}
+    about = "Invalid reduction dimension {axis} for input with {rank} dimensions."
+    reduced = {axis_of(int(axis), len(shape), about) for axis in np.ravel(axes)}
     pairs = enumerate(shape)
     return tuple(1 if at in reduced else size for at, size in pairs if keep or at not in reduced)
-
-
-def _axis(axis: int, rank: int) -> int:
-    if not -rank <= axis < rank:
-        raise ShapeMismatchError(
-            f"Invalid reduction dimension {axis} for input with {rank} dimensions."
-        )
-    return axis % rank
 
 
 @shape_of("ArgMax ArgMin")
@@ -123,11 +116,6 @@ def _arg(operation: Operation, given: list[Shape]) -> Shape:
         return None
     if axis is None:
         return unknown(len(shape) - 1)
-    at = int(axis)
-    if not -len(shape) <= at < len(shape):
-        raise ShapeMismatchError(
-            f"Dimension ({at}) must be in the range [{-len(shape)}, {len(shape)}), where"
-            f" {len(shape)} is the number of dimensions in the input."
-        )
-    at %= len(shape)
+    about = "Dimension ({axis}) must be in the range [-{rank}, {rank}), where {rank} is"
+    at = axis_of(int(axis), len(shape), f"{about} the number of dimensions in the input.")
     return shape[:at] + shape[at + 1 :]

@@ -126,10 +126,12 @@ def _broadcast_size(one: int, other: int) -> int:
     return same(one, other)
 
 
-def axis_of(axis: int, rank: int) -> int:
-    """An axis counted from the front."""
+def axis_of(
+    axis: int, rank: int, about: str = "Invalid axis {axis} for a shape of rank {rank}"
+) -> int:
+    """An axis counted from the front; `about` is what is said of one that isn't there."""
     if not -rank <= axis < rank:
-        raise ShapeMismatchError(f"Invalid axis {axis} for a shape of rank {rank}")
+        raise ShapeMismatchError(about.format(axis=axis, rank=rank, last=rank - 1))
     return axis % rank if rank else 0
 
 
