@@ -21,6 +21,7 @@ from ..graph import Operation
 from ..lowering import Lowering
 from ..resources.philox import Philox
 from ..variables import Reference, Store
+from .keeping import kept
 from .table import effect, host
 from .values import Kind, integers, result_type, sizes_in, tensor
 
@@ -75,13 +76,13 @@ def reserved(store: Store, operation: Operation, count: int) -> Philox:
     over a dataset begin anew with it, in each of its functions.
     """
     with store.waiting.changed:
-        kept: dict[Any, Any] = store.resources
+        held: dict[Any, Any] = store.resources
         key: tuple[Any, str] = ("numbers", operation.name)
         if ITERATION.drawn is not None:
-            kept, key = ITERATION.drawn, (operation.graph, operation.name)
-        if key not in kept:
-            kept[key] = Philox(operation.attribute("seed"), operation.attribute("seed2"))
-        numbers: Philox = kept[key]
+            held, key = ITERATION.drawn, (operation.graph, operation.name)
+        if key not in held:
+            held[key] = Philox(operation.attribute("seed"), operation.attribute("seed2"))
+        numbers: Philox = held[key]
         return numbers.reserved(count)
 
 
@@ -214,12 +215,9 @@ def _by_rejection(store: Store, operation: Operation, sizes: Any, given: Array) 
 
 def _generator_of(store: Store, operation: Operation) -> Any:
     """An operation's own source of random numbers: by its seeds, or the system's."""
-    key = ("generator", operation.name)
-    if key not in store.resources:
-        seeds = [operation.attribute(name) or 0 for name in ("seed", "seed2")]
-        known = [seed % 2**32 for seed in seeds] if any(seeds) else None
-        store.resources[key] = np.random.default_rng(known)
-    return store.resources[key]
+    seeds = [operation.attribute(name) or 0 for name in ("seed", "seed2")]
+    known = [seed % 2**32 for seed in seeds] if any(seeds) else None
+    return kept(store, operation, "generator", lambda: np.random.default_rng(known))
 
 
 @host("ParameterizedTruncatedNormal")

@@ -16,7 +16,7 @@ Maker = TypeVar("Maker", bound=Callable[..., Any])
 def kept(store: Store, operation: Operation, kind: str, make: Callable[[], T]) -> T:
     """What an operation's handle stands for; it's made when it's asked for first."""
     shared = operation.attribute("shared_name")
-    key = (kind, store.place(operation), shared or operation.name)
+    key = (kind, store.place(operation), shared or operation.name.encode())
     with store.waiting.changed:
         if key not in store.resources:
             store.resources[key] = make()

@@ -84,10 +84,7 @@ def _unpack(operation: Operation, packed: Any) -> list[Array]:
 
 
 def _kept(store: Store, operation: Operation) -> dict[int, A.Sparse]:
-    name = operation.attribute("shared_name") or operation.name.encode()
-    key = "sparse tensors", store.place(operation), name
-    found: dict[int, A.Sparse] = store.resources.setdefault(key, {})
-    return found
+    return kept(store, operation, "sparse tensors", dict)
 
 
 def _add(store: Store, operation: Operation, x: A.Sparse) -> int:

@@ -78,7 +78,10 @@ def _distances(*parts: Any, normalize: bool) -> Array:
     found = np.zeros(tuple(np.maximum(given.shape, truth.shape)[:-1]), np.float32)
     mine, true = rows_of(given), rows_of(truth)
     for at in {*mine, *true}:
-        found[at] = S.share_to_change(mine.get(at, []), true.get(at, []), normalize)
+        one, other = mine.get(at, []), true.get(at, [])
+        found[at] = S.distance(one, other)
+        if normalize:
+            found[at] = found[at] / len(other) if other else np.inf if one else 0
     return found
 
 
