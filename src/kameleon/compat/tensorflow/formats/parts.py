@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import closing
 
 from .records import opened
 from .tables import DamagedError
@@ -15,16 +16,13 @@ def lines(path: str, packing: str = "") -> Iterator[bytes]:
 
 
 def _between_feeds(path: str, packing: str) -> Iterator[bytes]:
-    file = opened(path, packing)
     rest = b""
-    try:
+    with closing(opened(path, packing)) as file:
         while data := file.read(1 << 18):
             *whole, rest = (rest + data).split(b"\n")
             yield from whole
         if rest:
             yield rest
-    finally:
-        file.close()
 
 
 def rows(path: str, mark: bytes = b"", packing: str = "") -> Iterator[bytes]:
@@ -72,11 +70,8 @@ def fixed(
     Raises:
         DamagedError: what's between header and footer isn't a number of records.
     """
-    file = opened(path, packing)
-    try:
+    with closing(opened(path, packing)) as file:
         content = file.read()
-    finally:
-        file.close()
     content = content[header : len(content) - footer]
     if not hop and len(content) % size:
         raise DamagedError(

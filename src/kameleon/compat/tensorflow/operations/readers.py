@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
+from contextlib import closing
 from typing import Any
 
 import numpy as np
@@ -44,16 +45,11 @@ def _fixed(operation: Operation, path: str) -> Pairs:
 
 def _records(operation: Operation, path: str) -> Pairs:
     packing = operation.attribute("compression_type").decode()
-    reader = Records(path, packing)
-    try:
-        while True:
-            start = reader.offset
-            record = reader.next()
-            if record is None:
-                return
+    with closing(Records(path, packing)) as reader:
+        start = 0
+        for record in reader:
             yield f"{path}:{start}".encode(), record
-    finally:
-        reader.close()
+            start = reader.offset
 
 
 READERS = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from typing import Any
 
 import numpy as np
@@ -67,14 +68,12 @@ def _rows(driver: bytes, place: bytes, query: bytes, output_types: Sequence[int]
         raise invalid(f"The database type, {text(driver)}, is not supported by SqlDataset.")
 
     def rows() -> Iterator[Element]:
-        base = sqlite3.connect(text(place))
-        try:
-            for row in base.execute(text(query)):
-                yield tuple(_value(*pair) for pair in zip(row, output_types, strict=True))
-        except sqlite3.Error as error:
-            raise invalid(f"Failed to execute query: {error}") from error
-        finally:
-            base.close()
+        with closing(sqlite3.connect(text(place))) as base:
+            try:
+                for row in base.execute(text(query)):
+                    yield tuple(_value(*pair) for pair in zip(row, output_types, strict=True))
+            except sqlite3.Error as error:
+                raise invalid(f"Failed to execute query: {error}") from error
 
     return Dataset(rows)
 

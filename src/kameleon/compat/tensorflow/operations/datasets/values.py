@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import Any
 
 import numpy as np
@@ -39,13 +40,9 @@ def _single(source: Dataset) -> list[Any]:
 @host("DatasetToTFRecord ExperimentalDatasetToTFRecord")
 def _written(source: Dataset, path: str, packing: str) -> list[Any]:
     """Write the elements, which are strings, as records."""
-    with reported(path):
-        writer = Writer(path, packing)
-        try:
-            for (record,) in source:
-                writer.write(texts(record).item())
-        finally:
-            writer.close()
+    with reported(path), closing(Writer(path, packing)) as writer:
+        for (record,) in source:
+            writer.write(texts(record).item())
     return []
 
 
