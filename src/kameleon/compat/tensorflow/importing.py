@@ -85,9 +85,7 @@ class File(Loader):
 class Messages(Loader):
     """Loads a module of protobuf's compiler: makes its classes of the descriptor in it."""
 
-    pool: Any = (
-        None  # of descriptors; an installed TensorFlow has the same names in the default one
-    )
+    pool: Any = None  # of descriptors; in the default one may be an installed TensorFlow's
 
     def __init__(self, path: str) -> None:
         self._path = path

@@ -422,12 +422,8 @@ def _bits(operation: Operation, x: np.ndarray) -> np.ndarray:
     return known.view(kind)[..., 0] if is_wider else known[..., None].view(kind)
 
 
-@pure(
+pure(
     "Identity PreventGradient StopGradient PlaceholderWithDefault Snapshot GuaranteeConst DeepCopy"
     " DebugGradientIdentity DebugGradientRefIdentity XlaClusterOutput"
-)
-def _identity(x: Any) -> Any:
-    return x
-
-
+)(lambda x: x)
 pure("IdentityN")(lambda *values: list(values))

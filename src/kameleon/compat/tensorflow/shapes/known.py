@@ -116,14 +116,8 @@ def folds(*types: str) -> Callable[[Fold], Fold]:
 # Of shapes --------------------------------------------------------------------------------------
 
 
-@folds("Identity StopGradient")
-def _same(operation: Operation, asks: list[Ask], index: int) -> Array | None:
-    return asks[0]()
-
-
-@folds("PlaceholderWithDefault")
-def _may_be_fed(operation: Operation, asks: list[Ask], index: int) -> Array | None:
-    return None
+folds("Identity StopGradient")(lambda operation, asks, index: asks[0]())
+folds("PlaceholderWithDefault")(lambda operation, asks, index: None)  # it may be fed
 
 
 @folds("Cast")
