@@ -23,7 +23,7 @@ from kameleon.compat.tensorflow import location
 from kameleon.compat.tensorflow.loading.built import TABLES
 from kameleon.compat.tensorflow.protocol import messages
 from kameleon.compat.tensorflow.protocol.messages import message, rows
-from kameleon.compat.tensorflow.protocol.signatures import definition_of, definitions, line_of
+from kameleon.compat.tensorflow.protocol.signatures import definition_of, definitions
 from kameleon.engines import Engine
 from kameleon.errors import (
     ArgumentError,
@@ -32,6 +32,8 @@ from kameleon.errors import (
     MissingLibraryError,
     UnsupportedError,
 )
+
+from .graphs.writing import line_of
 
 FOLDER = Path(__file__).parent / "graphs"
 RECORDED = dict(np.load(FOLDER / "recorded.npz"))
@@ -289,7 +291,8 @@ def test_definitions_and_messages_are_tensorflows(tmp_path: Path) -> None:
         import kameleon.as_keras, tensorflow.contrib.image, tensorflow.contrib.resampler
         from kameleon.compat.tensorflow import graph
         from kameleon.compat.tensorflow.protocol.messages import rows
-        from kameleon.compat.tensorflow.protocol.signatures import definitions, line_of
+        from kameleon.compat.tensorflow.protocol.signatures import definitions
+        from writing import line_of
         registered = graph.definitions()
         lines = definitions()._lines
         print([k for k, line in lines.items() if line_of(registered[k]) != line])
@@ -308,7 +311,7 @@ def test_definitions_and_messages_are_tensorflows(tmp_path: Path) -> None:
             for field, number, _ in fields:
                 assert told[field.rpartition("|")[2]].number == number, (name, field)
     """
-    line = ["-W", "ignore", "-c", dedent(code)]
+    line = ["-W", "ignore", "-c", f"import sys; sys.path.append({str(FOLDER)!r})\n{dedent(code)}"]
     ended = run(line, tmp_path, {"KERAS_BACKEND": "numpy"})
     assert ended.stdout.endswith("[]\n") and ended.returncode == 0, ended.stderr
     assert len(dict(rows())) > 20

@@ -44,7 +44,7 @@ class Graph:
         """The definition of a type of operations, or of a function that is called by its name.
 
         Raises:
-            NotFoundError: (TensorFlow's) there's none.
+            NotFoundError: (TensorFlow's) there's none; the message goes on with `about`.
         """
         function = self.functions.get(name)
         found = self.definitions().get(name) or (function and function.signature)

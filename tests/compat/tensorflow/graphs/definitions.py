@@ -10,6 +10,7 @@ import tensorflow.contrib.image
 import tensorflow.contrib.layers
 import tensorflow.contrib.resampler
 import tensorflow.contrib.seq2seq  # noqa: F401 (these register types of their own)
+from writing import line_of
 
 from kameleon.compat.tensorflow import graph
 from kameleon.compat.tensorflow.loading.built import TABLES
@@ -18,7 +19,7 @@ from kameleon.compat.tensorflow.protocol import signatures
 if __name__ == "__main__":
     registered = graph.definitions()
     kinds = sorted({kind for table in TABLES for kind in table} & set(registered))
-    lines = [signatures.line_of(registered[kind]) for kind in kinds]
+    lines = [line_of(registered[kind]) for kind in kinds]
     path = Path(signatures.__file__).with_name("signatures.txt")
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     print(f"{len(lines)} definitions in {path}")

@@ -21,8 +21,8 @@ def fit(operation: Operation, definition: Any) -> None:
     """
     told: dict[str, Any] = {}  # a type, or types
     is_function = operation.type in operation.graph.functions
-    known_signature = None if is_function else signature(operation.type)
-    faults = list(_faults(operation, (known_signature or Signature(definition)).inputs, told))
+    prepared = None if is_function else signature(operation.type)
+    faults = list(_faults(operation, (prepared or Signature(definition)).inputs, told))
     for name, kind in told.items():
         known = operation.attributes.get(name)
         if known is None:

@@ -1,7 +1,7 @@
 """The definitions of types of operations: what they take and give, and attributes' defaults.
 
 `signatures.txt` has a line for each type in the table of operations: what TensorFlow's registry
-says of it (`line_of`), as far as running it needs.
+says of it, as far as running it needs. (`tests/compat/tensorflow/graphs` has what writes it.)
 
     Conv2D input:T filter:T -> output:T | data_format:string="NHWC" dilations:list(int)=[1,1,1,1]
 
@@ -17,8 +17,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from ..dtypes import NUMBERS, name_of
-from ..graph import FIELDS, put
+from ..dtypes import NUMBERS
+from ..graph import put
 from .messages import message
 
 
@@ -49,9 +49,6 @@ def definitions() -> Definitions:
     """The definitions of all types in the table, by name."""
     text = files(__package__).joinpath("signatures.txt").read_text("utf-8")
     return Definitions({line.split()[0].rstrip("!"): line for line in text.splitlines()})
-
-
-# Reading a line ---------------------------------------------------------------------------------
 
 
 def definition_of(line: str) -> Any:
@@ -94,46 +91,3 @@ def _held(kind: str, value: Any) -> Any:
     if kind == "string":
         return value.encode("latin-1")
     return NUMBERS[value] if kind == "type" else value
-
-
-# Writing one ------------------------------------------------------------------------------------
-
-
-def line_of(definition: Any) -> str:
-    """A definition as a line."""
-    parts = [definition.name + "!" * definition.is_stateful]
-    parts += map(_argument, definition.input_arg)
-    parts += ["->", *map(_argument, definition.output_arg)]
-    told = [
-        f"{each.name}:{each.type}={_shown(each.type, each.default_value)}"
-        for each in definition.attr
-        if each.HasField("default_value") and each.type != "tensor"
-    ]
-    return " ".join([*parts, *(["|", *told] if told else [])])
-
-
-def _argument(argument: Any) -> str:
-    kind = f"@{argument.type_list_attr}" if argument.type_list_attr else argument.type_attr
-    if argument.type:
-        kind = name_of(argument.type)
-    count = f"{argument.number_attr}*" if argument.number_attr else ""
-    return f"{argument.name}:{'&' * argument.is_ref}{count}{kind}"
-
-
-def _shown(kind: str, value: Any) -> str:
-    if kind.startswith("list("):
-        inner = kind[5:-1]
-        found: Any = [_plain(inner, each) for each in getattr(value.list, FIELDS[inner])]
-    else:
-        found = _plain(kind, getattr(value, FIELDS[kind]))
-    return json.dumps(found, separators=(",", ":")).replace(" ", "\\u0020")
-
-
-def _plain(kind: str, value: Any) -> Any:
-    if kind == "shape":
-        return None if value.unknown_rank else [each.size for each in value.dim]
-    if kind == "string":
-        return value.decode("latin-1")
-    if kind == "float":
-        return float(f"{value:.9g}")
-    return name_of(value) if kind == "type" else value
