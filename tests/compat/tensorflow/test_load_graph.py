@@ -267,7 +267,7 @@ def test_variables_without_a_checkpoint_have_no_values(tmp_path: Path) -> None:
     path = tmp_path / "graph.pb"
     path.write_bytes(meta.graph_def.SerializeToString())
     graph = kameleon.load_graph(path)
-    with pytest.raises(GraphError, match=r"graph\.pb: .*uninitialized value .*no checkpoint"):
+    with pytest.raises(GraphError, match=r"graph\.pb: .*was uninitialized.*no checkpoint"):
         graph["loss"]
 
 
