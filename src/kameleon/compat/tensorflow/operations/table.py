@@ -45,6 +45,7 @@ OF_HOST = frozenset(
 KEPT: set[str] = set()
 ASSERTIONS = frozenset({"Assert", "CheckNumerics"})
 KNOWN = frozenset({"Const", "Identity"})
+SAME = KNOWN | {"VarHandleOp"}  # what gives the same in each run, if it takes such
 MAKERS = frozenset(
     "TensorArrayV3 StackV2 Stack EmptyTensorList TensorListReserve TensorListFromTensor".split()
 )

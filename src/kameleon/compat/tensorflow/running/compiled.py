@@ -49,7 +49,8 @@ class Compiled:
         handed_on: places of inputs that are outputs.
         computed: the values that the function gives.
         begun: variables that have no value yet, or one of another shape, which get one.
-        cells: the variables that it was compiled for: others take their place with other shapes.
+        cells: the variables that it was compiled for, None where one had no value yet: others take
+            their place with other shapes.
         is_open: whether sizes were left open.
         asserts: whether the function gives, last, whether what the program asserts holds.
         lists: those of the computed values that are the rows of lists.
@@ -305,7 +306,7 @@ class Region:
         function = self._function(outputs, updates)
         used = dict.fromkeys((*self._lowering.read, *assigned))
         find = self._lowering.store.variables.find
-        cells = {x: cell for x in used if (cell := find(x)) is not None}
+        cells = {x: find(x) for x in used}
         return Compiled(
             self._places, function, found.known, found.handed_on, list(found.computed),
             list(begun), cells, self._is_open, holds is not None, found.lists, sizes,

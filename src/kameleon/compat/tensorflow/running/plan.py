@@ -428,7 +428,7 @@ class Plan:
         """Elements that are the same in each run, in all regions that take them."""
         needed, found = self._needed, set[Operation]()
         for element in needed.elements:
-            if isinstance(element, Compound) or element.type not in table.KNOWN:
+            if isinstance(element, Compound) or element.type not in table.SAME:
                 continue
             takes = {needed.of(source) for source, _ in needed.inputs(element)}
             if takes <= found and not needed.is_fed(element) and self._is_compiled(element):

@@ -98,17 +98,16 @@ def _rows(given: TensorList) -> Any:
 
 def _compiled(store: Store, unit: Unit, values: list[Any], openly: bool) -> Compiled:
     key = tuple(_key(unit, place, value) for place, value in enumerate(values))
-    begun = tuple(value in store.variables for value in values if isinstance(value, Reference))
-    found = _kept(store, unit, (key, begun))
+    found = _kept(store, unit, key)
     if found is None:
         kind = kind_of(key)
         sizes = unit.sizes.get(kind) or _keep(unit.sizes, kind, Sizes(_unknown(unit, key)))
         if openly and sizes.have_changed(key):
             unit.differs = True
-            found = _without_sizes(store, unit, values, sizes, key, begun)
+            found = _without_sizes(store, unit, values, sizes, key)
     if found is None:
         _demand_few(unit, key)
-        found = _keep(unit.cache, (key, begun), _for_sizes(store, unit, values, key))
+        found = _keep(unit.cache, key, _for_sizes(store, unit, values, key))
     return found
 
 
@@ -137,17 +136,17 @@ def _keep(table: dict[Key, T], key: Key, value: T) -> T:
 
 
 def _without_sizes(
-    store: Store, unit: Unit, values: list[Any], sizes: Sizes, key: Key, begun: Key
+    store: Store, unit: Unit, values: list[Any], sizes: Sizes, key: Key
 ) -> Compiled | None:
     """A region without the sizes that differ; None where operations need them."""
     opened = sizes.without(key)
-    found = _kept(store, unit, (opened, begun))
+    found = _kept(store, unit, opened)
     if found is None and is_open(opened):
         region = Region(store, unit, values, opened)
         try:
             with open_sizes() as several:
                 made = region.compiled(several)
-            found = _keep(unit.cache, (opened, begun), made)
+            found = _keep(unit.cache, opened, made)
         except AheadError as error:
             raise DivideError(unit.hints | DIFFER | _counted_ahead(unit, error.loop)) from None
         except NeedsValueError as error:
@@ -226,7 +225,7 @@ def _demand_few(unit: Unit, key: Key) -> None:
     alone = frozenset(operation for operation in needing if table.is_folded(operation))
     if not alone:
         return
-    kinds = [kind_of(without_values(each)) for each, _ in unit.cache]
+    kinds = [kind_of(without_values(each)) for each in unit.cache]
     if kinds.count(kind_of(without_values(key))) >= MOST:
         raise DivideError(unit.hints.without_values(alone) | Hints(on_host=alone))
 
