@@ -38,6 +38,7 @@ class Graph:
         self.by_name: dict[str, Operation] = {}
         self.functions: dict[str, Any] = {}  # by name, graphs that are called
         self.version = 0  # grows with each change
+        self.mistyped: list[str] = []  # what is said, at a run, of inputs of other types
         self.versions: Any = None  # a message VersionDef, once it's asked for
 
     def definition(self, name: str, about: str = "") -> Any:

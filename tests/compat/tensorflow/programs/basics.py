@@ -367,6 +367,7 @@ def runs_in_parts():
         *parts(both, feeds, (product, {a: 1, c: 2})),
         *parts(both, feeds, (total, {a: 1, b: 2}), (total, {})),
         *parts(both, feeds, (total, {a: 1, b: 2}), (product, {a: 1, c: 2})),
+        *parts(both, feeds, (both, {a: 1, b: 2, c: 4}), (product, {c: 2})),
         *parts([total], [a, b], (total, {a: 1, c: 2})),
         *parts([total], feeds, (product, {a: 1, b: 2})),
     ]

@@ -408,5 +408,13 @@ def variables_by_handle_without_a_value():
     return [[kind, message.splitlines()[0]] for kind, message in found]
 
 
+@case
+def turns_that_give_another_type():
+    """The graph is made, but nothing of it runs."""
+    one = tf.constant(1)
+    tf.while_loop(lambda i: i < 3, lambda i: tf.cast(i, tf.float32), [one])
+    return raised(lambda: tf.Session().run(one))
+
+
 if __name__ == "__main__":
     main()

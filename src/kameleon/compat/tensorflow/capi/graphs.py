@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .. import shapes
+from ..dtypes import REFERENCE, shown
 from ..failures import invalid
 from ..graph import Graph, Operation, Shape, Value, messages, shape_message, types_of
 from ..shapes import ShapeMismatchError, known_value, merged
@@ -183,6 +184,11 @@ def _remove_control(graph: Graph, operation: Operation) -> None:
 
 @export("UpdateEdge")
 def _update_edge(graph: Graph, source: Output, target: Any) -> None:
+    (before, at), name = target.oper.inputs[target.index], f"{source.oper.name}:{source.index}"
+    wanted, given = before.types[at] % REFERENCE, source.oper.types[source.index] % REFERENCE
+    if given != wanted:
+        pair = f"{shown(given)} from {name} incompatible with expected {shown(wanted)}."
+        graph.mistyped.append(f"Input {target.index} of node {target.oper.name} was passed {pair}")
     replace_input(target.oper, target.index, source.value)
     target.oper.numbered.add(target.index)
 

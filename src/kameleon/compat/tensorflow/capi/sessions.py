@@ -75,10 +75,12 @@ def _set_up(
 def _run_partially(
     session: Any, handle: str, feeds: Mapping[Output, Any], fetches: Sequence[Output]
 ) -> list[Any]:
-    if handle not in session.partial:
+    if (made := session.partial.get(handle)) is None:
         raise invalid("Must run 'setup' before performing partial runs!")
     fed = {key.value: _numbers(value) for key, value in feeds.items()}
-    results: list[Any] = session.partial[handle].run(fed, [each.value for each in fetches])
+    results: list[Any] = made.run(fed, [each.value for each in fetches])
+    if made.is_done:
+        session.partial[handle] = None  # so that no other one gets this handle
     return results
 
 

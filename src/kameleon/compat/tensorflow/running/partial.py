@@ -35,6 +35,11 @@ class PartialRun:
         self._feeds, self._fetches, self._targets = {*feeds}, {*fetches}, [*targets]
         self._given: dict[Value, Any] = {}
 
+    @property
+    def is_done(self) -> bool:
+        """Whether all was fed and fetched."""
+        return not self._unfed and not self._unfetched
+
     def run(self, feeds: Mapping[Value, Any], fetches: Sequence[Value]) -> list[Any]:
         """The values of some fetches, given some more feeds."""
         _demand("feed", "fed", feeds, self._feeds, self._unfed)

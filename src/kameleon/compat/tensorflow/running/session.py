@@ -10,6 +10,7 @@ import numpy as np
 
 from kameleon._utils.locks import rlock
 
+from ..failures import invalid
 from ..graph import DEVICE, Graph, Operation, Value
 from ..operations.values import is_text, texts
 from ..protocol.messages import message
@@ -31,7 +32,7 @@ class Session:
         graph: the graph.
         store: what is kept between runs.
         devices: as given.
-        partial: by handle, the runs in parts that were set up.
+        partial: by handle, the runs in parts that were set up; None for those that are done.
     """
 
     def __init__(
@@ -61,6 +62,8 @@ class Session:
         key = (tuple(feeds), tuple(fetches), tuple(targets), self.graph.version)
         plan = self._plans.get(key)
         if plan is None:
+            for fault in self.graph.mistyped:
+                raise invalid(fault)
             with self._lock:
                 plan = self._plans[key] = Prepared(feeds, fetches, targets)
         seconds = self._seconds if seconds is None else seconds

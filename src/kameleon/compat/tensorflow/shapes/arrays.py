@@ -219,7 +219,8 @@ def _split(operation: Operation, given: list[Shape]) -> list[Shape]:
         return [unknown(rank_of(shape))] * count
     at = axis_of(int(axis), len(shape))
     if even:
-        sizes = [divided(shape[at], count)] * count
+        about = "\n\tNumber of ways to split should evenly divide the split dimension"
+        sizes = [divided(shape[at], count, about)] * count
     else:
         sizes = _uneven(told, count, shape[at])
     return [(*shape[:at], size, *shape[at + 1 :]) for size in sizes]

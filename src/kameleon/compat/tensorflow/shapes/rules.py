@@ -80,10 +80,11 @@ def exactly(size: int, wanted: int) -> None:
         raise ShapeMismatchError(f"Dimension must be {wanted} but is {size}")
 
 
-def divided(size: int, by: int) -> int:
-    """A part of a size, which must be a multiple."""
+def divided(size: int, by: int, about: str = "") -> int:
+    """A part of a size, which must be a multiple; `about` is said of one that isn't, too."""
     if size >= 0 and size % by:
-        raise ShapeMismatchError(f"Dimension size must be evenly divisible by {by} but is {size}")
+        told = f"Dimension size must be evenly divisible by {by} but is {size}{about}"
+        raise ShapeMismatchError(told)
     return UNKNOWN if size < 0 else size // by
 
 
