@@ -317,9 +317,8 @@ def _tiled(operation: Operation, x: Any, times: Any) -> None:
     if times.shape != (len(x.shape),):
         size = f"{len(x.shape)} but got length {times.shape[0]}"
         _refuse(f"Expected multiples argument to be a vector of length {size}")
-    for at, number in enumerate(_numbers(times)):
-        if number < 0:
-            _refuse(f"Expected multiples[{at}] >= 0, but got {number}")
+    about = "Expected multiples[{at}] >= 0, but got {number}"
+    _demand_numbers(_numbers(times), len(x.shape), about, _is_size)
 
 
 @_on("Pad PadV2 MirrorPad")

@@ -10,10 +10,10 @@ from kameleon.graph.ir.node import Tensor as Node
 from kameleon.graph.primitives import elementwise as E
 from kameleon.graph.primitives.indexing import gather
 
-from ..dtypes import NUMBERS
 from ..failures import invalid
 from ..graph import Operation, shape_text
 from ..lowering import Lowering
+from ..shapes.state import RESOURCE, steps
 from .demands import DEMANDS
 from .elementwise import zero
 from .scattering import put
@@ -21,18 +21,16 @@ from .state import given_back
 from .table import effect
 from .values import tensor
 
-RESOURCE = NUMBERS["resource"]
 Rule = Callable[[Any], dict[str, Node]]  # of the step's inputs, by name; gives new values
 
 
 def _rule(name: str) -> Callable[[Rule], Rule]:
-    """Decorates an optimizer's step: of whole variables, of some rows, by reference, by handle."""
-
-    types = [f"{by}{which}Apply{name}" for by in ("", "Resource") for which in ("", "Sparse")]
-    DEMANDS.update(dict.fromkeys(types, _demand_alike))
+    """Decorates an optimizer's step."""
+    types = steps(name)
+    DEMANDS.update(dict.fromkeys(types.split(), _demand_alike))
 
     def add(rule: Rule) -> Rule:
-        @effect(*types)
+        @effect(types)
         def step(lowering: Lowering, operation: Operation, *given: Any) -> Any:
             arguments = operation.definition.input_arg
             parts = _named(operation, given)

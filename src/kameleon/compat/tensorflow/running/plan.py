@@ -399,7 +399,6 @@ class Plan:
             for element in unit.elements
             for operation in operations_of(element)
         }
-        taken: dict[Unit, set[Value]] = defaultdict(set)
         constants = self._constants()
         for unit in self.units:
             seen: set[Value] = set()
@@ -408,20 +407,21 @@ class Plan:
                 seen.update((each, 0) for each in constants.intersection(unit.elements))
             for values, found in ((unit.inputs, needed.inputs), (unit.shown, needed.shown)):
                 for value in chain.from_iterable(map(found, unit.elements)):
-                    self._take(unit, value, values, seen, taken)
+                    self._take(unit, value, values, seen)
             for element in unit.elements:
                 for before in needed.controls(element):
                     self._wait(unit, before, seen)
             unit.closes_loop = unit.joins and any(x.type in TURNS for x, _ in unit.inputs)
-        fetched = set(self.fetches)
-        for value in fetched:
-            taken[self._of[value[0]]].add(value)
-        idle = {x for x in self.units if not x.edges and not taken[x] and constants >= x.within}
+        fetched: dict[Unit, set[Value]] = defaultdict(set)
+        for value in self.fetches:
+            fetched[self._of[value[0]]].add(value)
+        idle = {x for x in self.units if not x.edges and x not in fetched and constants >= x.within}
         self.units = [unit for unit in self.units if unit not in idle]
         for unit in self.units:
             unit.edges = [edge for edge in unit.edges if edge[1] not in idle]
-            unit.outputs = sorted(taken[unit], key=lambda value: (value[0].serial, value[1]))
-            unit.fetched = [value for value in unit.outputs if value in fetched]
+            taken = {value for value, _, place in unit.edges if place is not None} | fetched[unit]
+            unit.outputs = sorted(taken, key=lambda value: (value[0].serial, value[1]))
+            unit.fetched = [value for value in unit.outputs if value in fetched[unit]]
             unit.controls = list({value: None for value, _, place in unit.edges if place is None})
 
     def _constants(self) -> set[Operation]:
@@ -453,14 +453,7 @@ class Plan:
         before = in_order(chain.from_iterable(map(taken, elements)), taken)
         return list(dict.fromkeys([*before, *elements]))
 
-    def _take(
-        self,
-        unit: Unit,
-        value: Value,
-        values: list[Value],
-        seen: set[Value],
-        taken: dict[Unit, set[Value]],
-    ) -> None:
+    def _take(self, unit: Unit, value: Value, values: list[Value], seen: set[Value]) -> None:
         source = self._of[value[0]]
         if value in self._needed.feeds and source.kind != FED:
             name = f"{value[0].name}:{value[1]}"
@@ -471,7 +464,6 @@ class Plan:
         if unit.kind == REGION and (source is unit or value in seen):
             return
         seen.add(value)
-        taken[source].add(value)
         source.edges.append((value, unit, len(unit.inputs) + len(unit.shown)))
         values.append(value)
         unit.pending += 1

@@ -53,19 +53,23 @@ def _scatter(operation: Operation, given: list[Shape]) -> Shape | list[Shape]:
     return whole if operation.types else []
 
 
-_STEPS = " ".join(
-    f"{by}{which}Apply{name}"
-    for by in ("", "Resource")
-    for which in ("", "Sparse")
-    for name in (
-        "AdaMax Adadelta Adagrad AdagradDA AdagradV2 Adam AdamWithAmsgrad AddSign CenteredRMSProp"
-        " Ftrl FtrlV2 GradientDescent KerasMomentum Momentum PowerSign ProximalAdagrad"
-        " ProximalGradientDescent RMSProp"
-    ).split()
-)
+def steps(name: str) -> str:
+    """The types of a step of an optimizer: of whole variables, or of some rows; by reference, or by
+    handle.
+    """
+    return " ".join(
+        f"{by}{which}Apply{name}" for by in ("", "Resource") for which in ("", "Sparse")
+    )
 
 
-@shape_of(_STEPS)
+_OPTIMIZERS = (
+    "AdaMax Adadelta Adagrad AdagradDA AdagradV2 Adam AdamWithAmsgrad AddSign CenteredRMSProp"
+    " Ftrl FtrlV2 GradientDescent KerasMomentum Momentum PowerSign ProximalAdagrad"
+    " ProximalGradientDescent RMSProp"
+).split()
+
+
+@shape_of(" ".join(map(steps, _OPTIMIZERS)))
 def _step(operation: Operation, given: list[Shape]) -> Shape | list[Shape]:
     """That of a variable, of all that's kept beside it, and of its gradient, but for how many rows
     of it are given; what else is told are single numbers.
