@@ -23,7 +23,8 @@ from ..graph.ir.types import (
 )
 from ..graph.primitives.control import identity
 from ..graph.primitives.elementwise import cast, constant
-from ..graph.primitives.movement import broadcast_to, concatenate, reshape, slice_axis
+from ..graph.primitives.filling import number_like
+from ..graph.primitives.movement import concatenate, reshape, slice_axis
 from ..graph.primitives.sizes import Size, dims_of
 from ..graph.primitives.stretching import stretched_together
 from ..runtime.feeds import as_numpy
@@ -176,7 +177,7 @@ def _constant_of(value: Any, dtype: DType, what: str) -> Node:
 def binary(primitive: Callable[..., Node], x: TensorLike, y: TensorLike, what: str) -> Node:
     """A primitive, or what is made of some, of two operands, promoted and broadcast."""
     if type(y) in _NUMBERS and isinstance(x, Node) and x.dtype.is_float:
-        return primitive(x, broadcast_to(constant(y, x.dtype), dims_of(x)))
+        return primitive(x, number_like(x, y))
     if not (isinstance(x, Node) and isinstance(y, Node) and x.type == y.type):
         x, y = promoted((x, y), what)
     return primitive(*broadcast_together((x, y), what))

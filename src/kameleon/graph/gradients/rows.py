@@ -6,7 +6,7 @@ import math
 
 from ..ir.node import Node
 from ..primitives.elementwise import exp, mul, neg, square, sub
-from ..primitives.filling import full_like
+from ..primitives.filling import number_like
 from ..primitives.reduce import reduce_sum, spread
 from ..primitives.special import log_softmax, minus_one_hot
 from .rules import Rule, flat
@@ -28,8 +28,8 @@ def _crossentropy_back(g: Node, y: Node, x: Node, p: Node, t: Node, axis: int) -
 
 def _quantile_slope(z: Node) -> Node:
     """dz/dx = sqrt(pi / 2) exp(z**2 / 2)."""
-    half = mul(square(z), full_like(z, 0.5))
-    return mul(exp(half), full_like(z, (math.pi / 2) ** 0.5))
+    half = mul(square(z), number_like(z, 0.5))
+    return mul(exp(half), number_like(z, (math.pi / 2) ** 0.5))
 
 
 RULES: dict[str, Rule] = {

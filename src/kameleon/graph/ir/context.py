@@ -6,7 +6,6 @@ import os
 import sys
 from collections.abc import Callable
 from contextvars import ContextVar, copy_context
-from copy import copy
 from typing import Any, Generic, TypeVar
 
 from ..._utils.locks import lock
@@ -44,7 +43,7 @@ class Source:
 
     def for_gradient(self) -> Source:
         """The same place, of what a gradient makes."""
-        made = copy(self)
+        made = Source(self.filename, self.line, self.function, self.scope, self.name)
         made.is_gradient = True
         return made
 
