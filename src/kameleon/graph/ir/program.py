@@ -53,7 +53,7 @@ class Graph:
         if self._nodes is None:
             stop = set(self.inputs)
             rest = [n for n in walk(self.roots, stop) if n not in stop]
-            self._nodes = [*self.inputs, *rest]
+            self._nodes = [*self.inputs, *_placed(rest, self.roots)]
         return self._nodes
 
     @property
@@ -112,6 +112,30 @@ class Program(Graph):
         """Outputs, new values, printed values."""
         new = (value for _, value in self.updates)
         return (*self.outputs, *new, *(p.value for p in self.prints))
+
+
+def _placed(nodes: Sequence[Node], roots: Iterable[Node]) -> Iterable[Node]:
+    """The nodes in order, but constants before what first takes them: expressions of before may
+    have made them, so that their age would tell graphs of equal structure apart.
+    """
+    found: dict[Node, None] = {}
+    for node in nodes:
+        if not _is_constant(node):
+            for x in node.operands:
+                if x not in found and _is_constant(x):
+                    found.update(dict.fromkeys((*x.operands, x)))
+            found[node] = None
+    for node in roots:
+        if _is_constant(node):
+            found.update(dict.fromkeys((*node.operands, node)))
+    return found
+
+
+def _is_constant(node: Node) -> bool:
+    """Whether a node is a constant, or stretches one to known sizes."""
+    if node.primitive.name == "broadcast_to":
+        return len(node.operands) == 1 and node.operands[0].primitive is CONSTANT
+    return node.primitive is CONSTANT
 
 
 def bodies(node: Node) -> Sequence[Graph]:

@@ -17,7 +17,7 @@ from ..graph import Graph, Operation, Shape, definitions, types_of
 from ..lowering import Lowering
 from ..operations import table
 from ..operations.arrays import MOVED
-from ..operations.demands import DEMANDS, demand
+from ..operations.demands.table import DEMANDS, demand
 from ..operations.drawing import is_seeded
 from ..operations.elementwise import AT_ONCE, COMPARED
 from ..operations.products import REDUCTIONS

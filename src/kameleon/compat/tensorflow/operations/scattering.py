@@ -23,7 +23,7 @@ from ..graph import Operation
 from ..lowering import Lowering
 from ..tensors import dims
 from ..variables import Reference
-from .demands import demand_places
+from .demands.places import demand_places
 from .elementwise import zero
 from .state import given_back
 from .table import PURE, effect, pure

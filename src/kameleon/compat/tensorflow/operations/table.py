@@ -21,7 +21,7 @@ from ..lowering import Lowering, OnHost
 from ..resources.waiting import Attempt, Steps
 from ..variables import Reference, Store
 from ..walks import reached
-from .demands import DEMANDS, demand
+from .demands.table import DEMANDS, demand
 from .parameters import OF_ARRAYS, OF_VALUES, adapted
 from .values import is_text
 

@@ -14,7 +14,7 @@ from ..failures import invalid
 from ..graph import Operation, shape_text
 from ..lowering import Lowering
 from ..shapes.state import RESOURCE, steps
-from .demands import DEMANDS
+from .demands.table import DEMANDS
 from .elementwise import zero
 from .scattering import put
 from .state import given_back

@@ -1,0 +1,10 @@
+"""What operations refuse, in TensorFlow's words: shapes that don't go together, places outside.
+
+table   by type, what refuses; and what it's told with
+ranks   how many axes inputs have; numbers that are axes or sizes
+shapes  shapes that go together; numbers that say shapes and parts
+places  indices, segments, orders
+"""
+
+# Each puts its types into the table.
+from . import places, ranks, shapes  # noqa: F401
