@@ -70,15 +70,13 @@ class Context:
 
     scope: prefix of names; control: updates that reads see (`control_dependencies`);
     source: stands for the user's line where a transform builds nodes on behalf of another node;
-    graph: a space of names of its own, with a table `names`; made: is given each node that a
-    primitive makes, and gives what stands for it.
+    graph: a space of names of its own, with a table `names`.
     """
 
     scope = _Setting("")
     control = _Setting[tuple[Any, ...]](())
     source = _Setting[Source | tuple[Any, ...] | None](None)
     graph = _Setting[Any](None)
-    made = _Setting[Callable[[Any], Any] | None](None)
 
     @classmethod
     def within(cls, name: str, change: Callable[[Any], Any], gives: bool = False) -> Scope[Any]:
@@ -121,7 +119,7 @@ def built_for(node: Any, call: Callable[..., T], *arguments: Any) -> T:
 
 
 def _built_for(node: Any, call: Callable[..., T], arguments: tuple[Any, ...]) -> T:
-    context.control, context.scope, context.made = (), "", None
+    context.control, context.scope = (), ""
     if node is not None:
         context.source = node._source
     return call(*arguments)

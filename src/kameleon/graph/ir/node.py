@@ -405,8 +405,7 @@ class Primitive:
         node = Node(self, operands, attrs or NO_ATTRS, type)  # type: ignore[arg-type]
         if not isinstance(type, TensorType):
             node._results = tuple(Node(ITEM, (node,), {"index": i}, t) for i, t in enumerate(type))
-        made = context.made
-        return node if made is None else made(node)
+        return node
 
 
 def current(node: Node) -> Node:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any
+from weakref import WeakValueDictionary
 
 import numpy as np
 
 from ..ir.context import rewriting
 from ..ir.node import Node
-from ..ir.types import DType, TensorType
+from ..ir.types import DType
 from .elementwise import constant, mul
 from .movement import broadcast_to
 from .sizes import Size, dims_of
@@ -33,14 +33,20 @@ def full_like(x: Node, value: float) -> Node:
 
 def number_like(x: Node, value: float) -> Node:
     """As `full_like`, for an operand: of like tensors it's one node, which only nodes read."""
-    if not x.type.is_static:
-        return full_like(x, value)
-    return _number(value, repr(value), x.type)  # 0.0 == -0.0
+    dims = dims_of(x)
+    key = (repr(value), x.dtype, *dims)  # 0.0 == -0.0
+    found = _numbers.get(key)
+    if found is None:
+        found = _numbers[key] = rewriting(_number, value, x.dtype, dims)
+    return found
 
 
-@lru_cache(1024)
-def _number(value: float, text: str, type: TensorType) -> Node:
-    return rewriting(broadcast_to, rewriting(constant, value, type.dtype), type.shape)
+def _number(value: float, dtype: DType, dims: Sequence[Size]) -> Node:
+    return broadcast_to(constant(value, dtype), dims)
+
+
+# By the text of a number, a dtype and sizes.
+_numbers: WeakValueDictionary[tuple[str | Size, ...], Node] = WeakValueDictionary()
 
 
 def zeros(dims: Sequence[Size], dtype: Any) -> Node:

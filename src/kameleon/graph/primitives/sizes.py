@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
+from weakref import WeakValueDictionary
 
 from ...errors import ShapeError
+from ..ir.context import context
 from ..ir.leaves import CONSTANT
 from ..ir.node import Node, Primitive
 from ..ir.types import INT32, Dim, Shape, TensorType
@@ -43,14 +45,26 @@ _size = Primitive(
 def size_of(x: Node, axis: int) -> Size:
     """The size of an axis: an int where it is known, else an int32 node.
 
-    A size is read as early in the graph as possible, so that sizes don't keep values alive.
+    A size is read as early in the graph as possible, so that sizes don't keep values alive, and by
+    one node, unless control dependencies say when.
     """
     x, axis = _earliest(x, axis % len(x.shape))
     dim = x.shape[axis]
     if dim is not None:
         return dim
     origin = size_origin(x, axis)
-    return cast(origin, INT32) if isinstance(origin, Node) else _size(x, axis=axis)
+    if isinstance(origin, Node):
+        return cast(origin, INT32)
+    if context.control:
+        return _size(x, axis=axis)
+    found = _sizes.get((x, axis))
+    if found is None:
+        found = _sizes[x, axis] = _size(x, axis=axis)
+    return found
+
+
+# By a tensor and an axis, where they begin.
+_sizes: WeakValueDictionary[tuple[Node, int], Node] = WeakValueDictionary()
 
 
 def are_one_size(a: Size, b: Size) -> bool:
