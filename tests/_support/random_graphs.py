@@ -18,8 +18,9 @@ from kameleon.engines.numpy.engine import engine
 from kameleon.graph.ir.leaves import input_node
 from kameleon.graph.ir.node import ITEM, REGISTRY, Node, walk
 from kameleon.graph.ir.program import Graph
-from kameleon.graph.ir.rewrite import closed
+from kameleon.graph.ir.rewrite import closed, rebuilt
 from kameleon.graph.ir.types import TensorType, as_dtype
+from kameleon.graph.passes.contraction import of_matrices
 from kameleon.graph.primitives import elementwise as ew
 from kameleon.graph.primitives.control import cond, run_scan
 from kameleon.graph.primitives.filling import full_like, scaled
@@ -115,7 +116,18 @@ def alone(node: Node, operands: Sequence[Any]) -> list[Any]:
     """The results of one node, by a program that has nothing else in it."""
     distinct = dict(zip(node.operands, operands, strict=True))
     graph = closed(list(distinct), node.results)
-    return list(engine.compile(graph)(list(distinct.values())))
+    return list(engine.compile(for_numpy(graph))(list(distinct.values())))
+
+
+def for_numpy(graph: Graph) -> Graph:
+    """The graph with contractions as NumPy has them, and with all else as it is."""
+
+    def change(node: Node, operands: tuple[Node, ...]) -> Node | None:
+        if node.primitive.name != "contract":
+            return None
+        return of_matrices(node.primitive(*operands, **node.attrs))
+
+    return rebuilt(graph, change, for_numpy)
 
 
 # Operations: (trial, operand, two numbers) -> a tensor, or None where they don't fit -------------

@@ -225,7 +225,9 @@ def test_products_of_integers(
     inputs = [input_node(TensorType(shape, DTYPES[dtype])) for shape in shapes]
     over = (len(shapes[0]) - 1,), (len(batch),)
     graph = Graph(inputs, [REGISTRY["contract"](*inputs, over=over, batch=(batch, batch))])
-    (found,), (expected,) = (e.compile(graph)(given) for e in (accelerated, engines.embedded()))
+    (found,), (expected,) = (
+        e.compile(prepared(graph, e))(given) for e in (accelerated, engines.embedded())
+    )
     np.testing.assert_array_equal(accelerated.to_numpy(found), expected)
 
 

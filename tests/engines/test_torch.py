@@ -214,6 +214,9 @@ FUSED = {
     "addmm(c": lambda x: K.bias_add(
         K.dot(K.expand_dims(K.sin(x), 0), K.constant(SQUARE)), K.constant(SQUARE[0])
     ),
+    " = addmm(c": lambda x: K.bias_add(  # of rows that lie along two axes
+        K.dot(K.reshape(K.sin(x), (-1, 2, 5)), K.constant(SQUARE)), K.constant(SQUARE[0])
+    ),
     "split_with_sizes": lambda x: K.concatenate([K.tanh(x[:, :2]), K.sin(x[:, 2:])]),
 }
 

@@ -13,7 +13,16 @@ from typing import Any
 import numpy as np
 import pytest
 from _support.common import native_in
-from _support.random_graphs import SMOOTH, STEPS, Recipe, Trial, around_a_loop, grown, thrown
+from _support.random_graphs import (
+    SMOOTH,
+    STEPS,
+    Recipe,
+    Trial,
+    around_a_loop,
+    for_numpy,
+    grown,
+    thrown,
+)
 from hypothesis import assume, given, settings
 
 from kameleon.engines._codegen import blocks, code
@@ -58,7 +67,7 @@ def suited(condition: object) -> None:
 
 def evaluated(graph: Graph, feeds: Sequence[Array]) -> list[Array]:
     """The values line by line, as one function, and again: the same bits each time."""
-    run = engine.compile(graph)
+    run = engine.compile(for_numpy(graph))
     kept = [x.copy() for x in feeds]
     first, *later = ([np.asarray(v) for v in run(feeds)] for _ in range(3))
     for again in later:

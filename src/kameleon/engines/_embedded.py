@@ -12,6 +12,7 @@ from ..graph.ir.leaves import input_node
 from ..graph.ir.node import Node
 from ..graph.ir.program import Graph, attrs_key
 from ..graph.ir.types import TensorType, as_dtype
+from ..graph.passes.pipeline import prepared
 from ._base import Executable
 from .numpy.engine import engine
 
@@ -23,7 +24,8 @@ _compiled: dict[Any, Executable] = {}
 def alone(node: Node, types: Iterable[TensorType]) -> Executable:
     """Code for the operation of a node, over operands of the given types."""
     inputs = [input_node(t) for t in types]
-    return engine.compile(Graph(inputs, node.primitive(*inputs, **node.attrs).results))
+    graph = Graph(inputs, node.primitive(*inputs, **node.attrs).results)
+    return engine.compile(prepared(graph, engine))
 
 
 def computed(node: Node, operands: Sequence[Any]) -> Any:

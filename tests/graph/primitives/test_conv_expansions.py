@@ -20,6 +20,7 @@ from kameleon.graph.ir.leaves import input_node
 from kameleon.graph.ir.node import REGISTRY, Node
 from kameleon.graph.ir.program import Graph
 from kameleon.graph.ir.types import TensorType, as_dtype
+from kameleon.graph.passes.pipeline import prepared
 from kameleon.graph.passes.simplify import simplify
 from kameleon.graph.primitives import conv, pool, windows
 from kameleon.graph.primitives.elementwise import constant, mul
@@ -223,7 +224,7 @@ def run(
     graph = simplify(Graph(given, outputs), native_in(frozenset(native)))
     left = {n.primitive.name for n in graph.nodes if n.primitive.tier == "composite"}
     assert left <= set(native)
-    return [np.asarray(y) for y in engine.compile(graph)(values)]
+    return [np.asarray(y) for y in engine.compile(prepared(graph, engine))(values)]
 
 
 def parameter(x: Array, batch: int | None = BATCH) -> Node:
@@ -294,7 +295,7 @@ def test_derivatives_are_those_of_finite_differences(
     count = len(xs)
     outputs = two_orders(use.build(s, *xs), xs)
     graph = simplify(Graph(xs, outputs), native_in(native))
-    code = engine.compile(graph)
+    code = engine.compile(prepared(graph, engine))
     loss, *rest = code(values)
     first, slope, second = rest[:count], rest[count], rest[count + 1 :]
     along = [numbers(*v.shape, seed=20 + i) for i, v in enumerate(values)]

@@ -269,20 +269,11 @@ class Emitter:
             if isinstance(read, int):
                 texts.append(literal(read))
                 continue
-            axis = ""
             if isinstance(read, AxisSize):
-                x, i = laid_out(operands[read.operand])
-                axis = f".shape[{literal(i[read.axis])}]"
-            texts.append(f"{{{len(used)}}}{axis}")
-            used.append(self.arg(x) if isinstance(read, AxisSize) else self.size(read))
+                texts.append(f"{{{len(used)}}}.shape[{literal(read.axis)}]")
+                used.append(self.arg(operands[read.operand]))
+            else:
+                texts.append(f"{{{len(used)}}}")
+                used.append(self.size(read))
         equal = " == ".join(texts)
         self.code.emit(node, f"{equal} or mismatch({', '.join(texts)})", used)
-
-
-def laid_out(x: Node) -> tuple[Node, tuple[int, ...]]:
-    """The node of which x, if it's a transposition, is a view; and its axis for each axis of x."""
-    axes = tuple(range(len(x.shape)))
-    while x.primitive.name == "transpose":
-        axes = tuple(x.attrs["perm"][i] for i in axes)
-        x = x.operands[0]
-    return x, axes

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 from ...graph.ir.node import Node
 from ...graph.ir.program import Graph
 from ...graph.passes.extrema import EXTREMES, of_some
+from ...graph.primitives.linalg import lie_transposed
 from ...graph.primitives.movement import computed_sizes, keeps_shape
 from ...graph.primitives.sizes import stated_dims
 from .code import FRESH, LOOSE, VIEW
-from .contraction import contract
 from .emitter import Emitter, Rule
 from .literal import literal, quoted, word
 
@@ -156,6 +156,40 @@ def unslice(e: Emitter, node: Node) -> None:
     hole = len(node.operands)
     text = f"unslice({{0}}, {dims_text(node)}, {{{hole}}})"
     e.emit(node, text, [*e.operands(node), index])
+
+
+# Products ----------------------------------------------------------------------------------
+
+
+class Factors(NamedTuple):
+    """The texts of the two factors of a product of matrices, or of batches of them, and of the
+    shape of the product.
+    """
+
+    left: str
+    right: str
+    dims: str
+
+
+def factors(e: Emitter, node: Node, hole: int = 0) -> Factors:
+    """Those of a contraction `of_matrices`, whose operands are numbered from `hole` on."""
+    lead, flips = len(node.attrs["batch"][0]), lie_transposed(node)
+    turn = f".{e.transpose}({literal((*range(lead), lead + 1, lead))})" if lead else ".T"
+    left, right = (f"{{{i}}}{turn if flip else ''}" for i, flip in enumerate(flips, hole))
+    axes = [(hole, i) for i in (*range(lead), lead + flips[0])]
+    axes.append((hole + 1, lead + (not flips[1])))
+    sizes = [
+        f"{{{x}}}.shape[{axis}]" if d is None else literal(d)
+        for (x, axis), d in zip(axes, node.shape, strict=True)
+    ]
+    return Factors(left, right, f"({', '.join(sizes)})")
+
+
+def contract(e: Emitter, node: Node) -> None:
+    """By the function that `e.product` names."""
+    made = factors(e, node)
+    text = f"{e.product(node)}({made.left}, {made.right}{{out}})"
+    e.emit(node, text, node.operands, dims=made.dims)
 
 
 # Control -----------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -33,7 +33,10 @@ class CntkEngine(Engine):
     name = "cntk"
     title = "CNTK"
     rules: Mapping[str, Rule] = RULES
-    where = dict.fromkeys(("floor_div", "mod"), divides_safely)
+    where: Mapping[str, Callable[[Node], bool]] = {
+        **NumpyEngine.where,
+        **dict.fromkeys(("floor_div", "mod"), divides_safely),
+    }
     emulated = NumpyEngine.emulated
     bits = BITS
 

@@ -314,41 +314,23 @@ def _product(sizes: Any) -> int:
     return int(np.prod(sizes, dtype=np.int64))
 
 
-def _right_factor(y: Any, batch: Any, over: Any, free: Any) -> tuple[Any, Any]:
-    """The second factor of products, and the function that multiplies by it: what lies in memory as
-    the transposed factor isn't copied for that.
-    """
-    turned = [*batch, *free, *over]
-    if over and free and turned == list(range(len(turned))):
-        return C.times_transpose, y
-    return C.times, transposed(y, [*batch, *over, *free])
-
-
 def _contract(b: Any, node: Any, x: Any, y: Any) -> Any:
-    """A product of matrices; or one for each element of a batch."""
-    over, batch = node.attrs["over"], node.attrs["batch"]
-    free = [
-        [i for i in range(len(v.shape)) if i not in over[n] and i not in batch[n]]
-        for n, v in enumerate((x, y))
-    ]
-    sizes = [shape_of(x), shape_of(y)]
-    lead, rows, columns, inner = (
-        [sizes[n][i] for i in axes]
-        for n, axes in ((0, batch[0]), (0, free[0]), (1, free[1]), (0, over[0]))
-    )
-    b.same(lead, [sizes[1][i] for i in batch[1]])
-    b.same(inner, [sizes[1][i] for i in over[1]])
-    m, n, k = _product(rows), _product(columns), _product(inner)
-    x = transposed(x, [*batch[0], *free[0], *over[0]])
-    product, right = _right_factor(y, batch[1], over[1], free[1])
-    last = (n, k) if product is C.times_transpose else (k, n)
-    if not batch[0]:
-        found = product(reshaped(x, (m, k)), reshaped(right, last))
-    else:
-        count = _product(lead)
-        x, right = reshaped(x, (count, m, k)), reshaped(right, (count, *last))
-        found = unpacked(product(C.to_batch(x), C.to_batch(right)), count)
-    return reshaped(found, (*lead, *rows, *columns))
+    """A product of two matrices, or of batches of them. What lies in memory as the transposed right
+    factor isn't copied.
+    """
+    (left,), (right,) = node.attrs["over"]
+    lead = len(node.attrs["batch"][0])
+    b.same([shape_of(x)[left]], [shape_of(y)[right]])
+    b.same(shape_of(x)[:lead], shape_of(y)[:lead])
+    if left == lead:
+        x = transposed(x, [*range(lead), lead + 1, lead])
+    product = C.times_transpose if right == lead + 1 else C.times
+    if not lead:
+        return product(x, y)
+    batch = shape_of(x)[:lead]
+    x, y = (reshaped(v, (_product(batch), *shape_of(v)[lead:])) for v in (x, y))
+    found = unpacked(product(C.to_batch(x), C.to_batch(y)), _product(batch))
+    return reshaped(found, (*batch, *shape_of(found)[1:]))
 
 
 # Labels -------------------------------------------------------------------------------------------

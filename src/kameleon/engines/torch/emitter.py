@@ -16,11 +16,10 @@ from ...graph.ir.types import TensorType
 from ...graph.primitives.constants import bare
 from .._agreement import agreement
 from .._codegen.code import VIEW, Arg, Language
-from .._codegen.contraction import Factors
 from .._codegen.emitter import Emitter
 from .._codegen.literal import literal, word
-from .._codegen.rules import axis_text
-from .fusion import ADDED_PRODUCT, fusions
+from .._codegen.rules import axis_text, factors
+from .fusion import ADDED_PRODUCT, Fusion, fusions
 from .namespace import NAMESPACE
 from .products import KERNELS as PRODUCTS
 from .products import may_be_large
@@ -106,6 +105,8 @@ class TorchEmitter(Emitter):
         """See `Emitter.product`: accelerators have products of floats alone."""
         if self.device.type != "cpu" and not node.dtype.is_float:
             return "int_product"
+        if len(node.attrs["batch"][0]) == 1:
+            return "bmm"
         return "large_dot" if self._may_be_large(node) else super().product(node)
 
     def _may_be_large(self, product: Node) -> bool:
@@ -158,7 +159,7 @@ class TorchEmitter(Emitter):
         if fusion is None:
             return False
         if fusion.text == ADDED_PRODUCT:
-            self._add_product(node, *fusion.operands)
+            self._add_product(node, fusion)
             return True
         bases = bare_operands(node, fusion.operands)
         args = [self.slot(x) for x in bases]  # fusions take no numbers from the processor
@@ -166,14 +167,19 @@ class TorchEmitter(Emitter):
         self.emit(node, fusion.text, args, reusable=full, full=full)
         return True
 
-    def _add_product(self, node: Node, x: Node, product: Node) -> None:
-        """The line of x + a @ b; PyTorch stretches x."""
-        made = Factors(product, self.transpose, hole=1)
-        base = bare(x)
+    def _add_product(self, node: Node, fusion: Fusion) -> None:
+        """The line of x + a @ b, for which PyTorch stretches x, in the product's place; where `y`
+        is the product in another shape, the sum gets that shape.
+        """
+        (x, product), y = fusion.operands, fusion.between[0]
+        made, base = factors(self, product, hole=1), bare(x)
         name = "large_addmm" if self._may_be_large(product) else "addmm"
-        text = made.shaped(f"{name}({{0}}, {made.left}, {made.right}{{out}})")
+        text = f"{name}({{0}}, {made.left}, {made.right}{{out}})"
         in_place = [0] if base is x and len(node.shape) == 2 else []
-        self.emit(node, text, [base, *made.operands], reusable=in_place, dims=made.dims)
+        self.emit(product, text, [base, *product.operands], reusable=in_place, dims=made.dims)
+        if y is not product:
+            self.rules[y.primitive.name](self, y)
+        self._slots[node] = self._slots[y]
 
     def split(self, node: Node) -> bool:
         """Emit a slice, if it's one of the slices that make up a tensor; whether it is."""

@@ -100,15 +100,14 @@ def _relu_slope(node: Node) -> Iterator[Fusion]:
 
 
 def _products(node: Node) -> Iterator[Fusion]:
-    """x + a @ b, where the product is a matrix, or x is one row of it, or a number."""
-    for x, product in _pairs(node):
+    """x + a @ b; of a product in another shape, too, where x is one row of it, or a number."""
+    for x, y in _pairs(node):
+        product = y.operands[0] if _is(y, "reshape") else y
         if _is(product, "contract") and not product.attrs["batch"][0]:
-            a, b = product.operands
-            (over, _) = product.attrs["over"]
-            free = len(a.shape) - len(over), len(b.shape) - len(over)
-            columns = len(bare(x).shape) < 2 and free[0] > 0
-            if free[1] == 1 and (free[0] == 1 or columns):
-                yield Fusion(ADDED_PRODUCT, (x, product), (product,), (0,))
+            in_rows = y.shape[-1:] == product.shape[-1:] != (None,) and len(bare(x).shape) < 2
+            if y is product or in_rows:
+                between = tuple(dict.fromkeys((y, product)))
+                yield Fusion(ADDED_PRODUCT, (x, product), between, (0,))
 
 
 # Stands for a text that depends on how the factors are laid out.

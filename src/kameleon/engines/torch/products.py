@@ -50,8 +50,7 @@ def may_be_large(node: Node) -> bool:
     """Whether a contraction is a product of matrices that oneDNN may compute faster."""
     if node.attrs["batch"][0] or node.dtype != "float32":
         return False
-    (a, b), (_, over) = node.operands, node.attrs["over"]
-    dims = [*a.shape, *(d for j, d in enumerate(b.shape) if j not in over)]
+    dims = [*node.operands[0].shape, node.shape[-1]]
     large = None in dims or prod(dims) >= LARGE  # type: ignore[arg-type]
     return large and leaves_avx512_unused() and LINEAR.holds
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from ...graph.ir.node import Node
 from ...graph.primitives.constants import is_zero
 from ...graph.primitives.division import divides_safely
+from ...graph.primitives.linalg import is_of_matrices
 from ...graph.primitives.windows import has_margins
 from .._codegen import rules as shared
 from .._codegen.code import LOOSE, VIEW, may_be_large
@@ -222,6 +223,7 @@ WHERE: dict[str, Callable[[Node], bool]] = {
     "floor_div": lambda n: divides_safely(n) and n.dtype not in HALF,
     "mod": divides_safely,
     "pow": lambda n: n.dtype not in STORAGE,
+    "contract": is_of_matrices,
     "conv": lambda n: _is_even(n) and is_trusted(n) and has_neighbours(n),
     "depthwise_conv": lambda n: _is_even(n) and is_trusted(n),
     **dict.fromkeys(("conv_input", "depthwise_input"), _is_even),
