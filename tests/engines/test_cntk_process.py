@@ -18,7 +18,7 @@ from _support.common import SOURCE, needs_cntk
 
 from kameleon import backend as K
 from kameleon.engines.cntk.engine import KEEPER
-from kameleon.engines.cntk.process import LENGTH, LINES, Worker
+from kameleon.engines.cntk.process import LINES, NUMBER, Worker
 from kameleon.errors import EngineError
 from kameleon.runtime import engines
 
@@ -58,7 +58,7 @@ def when_it_computes(act: Any, first: int = LINES + 1) -> threading.Thread:
     used = worker()
 
     def wait() -> None:
-        while LENGTH.unpack_from(used._map, 0)[0] < first:
+        while NUMBER.unpack_from(used._map, 0)[0] < first:
             time.sleep(0.001)
         act(used._process.pid)
 
@@ -238,7 +238,7 @@ def wait_until_it_computes(pid: int, computes: bool) -> None:
     folder = Path(f"/proc/{pid}/fd")
     memory = next(path for path in folder.iterdir() if "kameleon-cntk " in os.readlink(path))
     with memory.open("rb") as head:
-        while computes and LENGTH.unpack(os.pread(head.fileno(), LENGTH.size, 0))[0] <= LINES:
+        while computes and NUMBER.unpack(os.pread(head.fileno(), NUMBER.size, 0))[0] <= LINES:
             time.sleep(0.01)
     time.sleep(0.2)
 

@@ -1,4 +1,4 @@
-"""The worker as a process: it's started when it's first needed, and asked over a socket.
+"""The worker as a process: it's started when it's first needed, and asked over a socket, by lines.
 
 Arrays lie in a file in memory that has no name; what variables hold is the driver's own, and beside
 that in the worker, for as long as both live. So a worker that dies takes nothing with it.
@@ -29,7 +29,7 @@ from ...errors import EngineError
 from .older import sources
 
 SCRIPT = Path(__file__).with_name("worker.py")
-LENGTH = struct.Struct("<Q")
+NUMBER = struct.Struct("<Q")
 HEAD = 64  # bytes at the beginning of the memory: the number of what is being computed
 LINES = 1  # that of a program's own lines; segments have larger ones
 ALIGNED = 64
@@ -105,7 +105,7 @@ class Worker:
             raise EngineError("CNTK 2.7 runs on Linux alone; choose another engine")
         where = environment.folder()
         here, there = socket.socketpair()
-        self._socket = here
+        self._socket, self._answers = here, here.makefile("rb")
         self._file = os.memfd_create("kameleon-cntk")
         self._log = os.memfd_create("kameleon-cntk-log")
         os.ftruncate(self._file, FIRST_SIZE)
@@ -143,24 +143,17 @@ class Worker:
         data = json.dumps({"do": what, **more}).encode()
         self.busy = True
         try:
-            self._socket.sendall(LENGTH.pack(len(data)) + data)
-            answer = json.loads(self._read(LENGTH.unpack(self._read(LENGTH.size))[0]))
-        except (ConnectionError, EOFError):
-            raise self._death() from None
+            self._socket.sendall(data + b"\n")
+            line = self._answers.readline()
+        except ConnectionError:
+            line = b""
+        if not line.endswith(b"\n"):
+            raise self._death()
+        answer = json.loads(line)
         self.busy = False
         if "error" in answer:
             raise _error(*answer["error"])
         return answer
-
-    def _read(self, size: int) -> bytes:
-        parts = []
-        while size:
-            part = self._socket.recv(size)
-            if not part:
-                raise EOFError
-            parts.append(part)
-            size -= len(part)
-        return b"".join(parts)
 
     def _death(self) -> WorkerDiedError:
         self._process.kill()
@@ -169,7 +162,7 @@ class Worker:
         said = os.pread(self._log, SHOWN, max(0, size - SHOWN)).decode(errors="replace").strip()
         how = f"by signal {-code}" if code < 0 else f"with status {code}"
         words = f"CNTK's process ended {how}" + (f"; it said: {said}" if said else "")
-        return WorkerDiedError(LENGTH.unpack_from(self._map, 0)[0], words)
+        return WorkerDiedError(NUMBER.unpack_from(self._map, 0)[0], words)
 
     def forget_words(self) -> None:
         """Empty what it has printed, where that's much: only the last words are ever shown."""
@@ -183,6 +176,7 @@ class Worker:
             self._process.wait()
         else:
             self._process.returncode = 0  # it's the child of another process
+        self._answers.close()
         self._socket.close()
         for descriptor in (self._file, self._log, self._alive):
             os.close(descriptor)

@@ -1,9 +1,9 @@
 """The worker: runs programs by NumPy 1.19 and CNTK 2.7, in Python 3.6.
 
 It's started by path, with the numbers of three descriptors: a socket, over which it's asked; a
-file in memory, in which arrays lie that are given and that it gives; and a pipe. Messages are JSON
-behind their length. Beside Python it needs NumPy and CNTK alone; what it uses of Kameleon it gets
-as text. When the pipe's other end is closed, it ends, whatever it's doing.
+file in memory, in which arrays lie that are given and that it gives; and a pipe. Messages are lines
+of JSON. Beside Python it needs NumPy and CNTK alone; what it uses of Kameleon it gets as text. When
+the pipe's other end is closed, it ends, whatever it's doing.
 """
 
 import contextlib
@@ -31,7 +31,7 @@ NEWER = (
     (math, "prod", lambda sizes: functools.reduce(operator.mul, sizes, 1)),
     (functools, "cache", functools.lru_cache(maxsize=None)),
 )
-LENGTH = struct.Struct("<Q")
+NUMBER = struct.Struct("<Q")
 # Where the number of the segment stands that is being computed, in the file in memory.
 HEAD = 64
 ALIGNED = 64
@@ -79,7 +79,7 @@ class Memory:
 
     def at(self, number: int) -> None:
         """Say what is being computed: it's read if this process dies."""
-        LENGTH.pack_into(self.map, 0, number)
+        NUMBER.pack_into(self.map, 0, number)
 
 
 class Modules(importlib.abc.MetaPathFinder, importlib.abc.Loader):
@@ -119,25 +119,15 @@ class Worker:
 
     def serve(self) -> None:
         """Answer until there's nobody to ask."""
-        while True:
-            request = json.loads(self._read(LENGTH.unpack(self._read(LENGTH.size))[0]).decode())
+        for line in self.socket.makefile("rb"):
+            request = json.loads(line.decode())
             try:
                 answer = getattr(self, "do_" + request.pop("do"))(**request)
             except Exception as error:
                 answer = {"error": [type(error).__name__, str(error), traceback.format_exc()]}
             self.memory.at(0)
-            data = json.dumps(answer).encode()
-            self.socket.sendall(LENGTH.pack(len(data)) + data)
-
-    def _read(self, size: int) -> bytes:
-        parts = []
-        while size:
-            part = self.socket.recv(min(size, 1 << 20))
-            if not part:
-                os._exit(0)
-            parts.append(part)
-            size -= len(part)
-        return b"".join(parts)
+            self.socket.sendall(json.dumps(answer).encode() + b"\n")
+        os._exit(0)
 
     # Requests -----------------------------------------------------------------------------------
 
