@@ -15,6 +15,7 @@ from ...graph.ir.text import text_of
 from ...graph.ir.types import TensorType, as_dtype
 from ...graph.passes.storage import BITS
 from ...graph.primitives.division import divides_safely
+from ...graph.primitives.linalg import is_of_matrices
 from .._base import Engine, Executable
 from .._exchange import numpy_view
 from .._lowering import Rule
@@ -34,7 +35,7 @@ class CntkEngine(Engine):
     title = "CNTK"
     rules: Mapping[str, Rule] = RULES
     where: Mapping[str, Callable[[Node], bool]] = {
-        **NumpyEngine.where,
+        "contract": is_of_matrices,
         **dict.fromkeys(("floor_div", "mod"), divides_safely),
     }
     emulated = NumpyEngine.emulated

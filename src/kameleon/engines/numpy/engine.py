@@ -13,6 +13,7 @@ from ...errors import DTypeError
 from ...graph.ir.node import Node
 from ...graph.ir.program import Graph
 from ...graph.ir.types import TensorType, as_dtype
+from ...graph.primitives.choices import needs_no_branch
 from ...graph.primitives.linalg import is_of_matrices
 from .._base import Engine, Executable, Timing
 from .._codegen.code import Arg, Code, Language
@@ -68,7 +69,10 @@ class NumpyEngine(Engine):
     title = "NumPy"
     library = "numpy"
     rules: Mapping[str, Rule] = RULES
-    where: Mapping[str, Callable[[Node], bool]] = {"contract": is_of_matrices}
+    where: Mapping[str, Callable[[Node], bool]] = {
+        "contract": is_of_matrices,
+        "select": lambda node: not needs_no_branch(node),
+    }
     shape_of = staticmethod(attrgetter("shape"))  # type: ignore[assignment]
     emulated: Mapping[str, str] = {"bfloat16": "float32"}
 

@@ -15,7 +15,6 @@ from .namespace import UFUNCS
 # NumPy 2.4 gives wrong numbers where these functions write to elements that don't lie one behind
 # another, as those of a part of an array.
 NOT_IN_PLACE = frozenset(("negative",))
-ZEROS = ("0", "0.0")
 
 
 def _ufunc(function: str) -> Rule:
@@ -44,12 +43,7 @@ def _select(e: Emitter, node: Node) -> None:
     args, _ = e.stretched(node)
     if isinstance(args[1], str) and isinstance(args[2], str):
         args[1] = e.slot(node.operands[1])
-    if isinstance(args[0], int) and args[2] in ZEROS:
-        e.emit(node, "keep_where({0}, {1})", args[:2])
-    elif isinstance(args[0], int) and args[1] in ZEROS:
-        e.emit(node, "keep_unless({0}, {1})", [args[0], args[2]])
-    else:
-        e.emit(node, "where({0}, {1}, {2})", args)
+    e.emit(node, "where({0}, {1}, {2})", args)
 
 
 # Movement ------------------------------------------------------------------------

@@ -25,15 +25,8 @@ def select(node: Node) -> Node | None:
         return add(b, mul(sub(a, b), cast(condition, node.dtype)))
     if not is_zero(b):
         condition, a = logical_not(condition), b
-    bits = _bits(a)
+    bits = bitcast(a, dtype=SAME_WIDTH[a.dtype])
     return bitcast(mul(bits, cast(condition, bits.dtype)), dtype=node.dtype)
-
-
-def _bits(x: Node) -> Node:
-    """The bits of floats as integers; broadcasts stay outermost, for engines to elide."""
-    if x.primitive.name == "broadcast_to":
-        return x.primitive(_bits(x.operands[0]), *x.operands[1:], **x.attrs)
-    return bitcast(x, dtype=SAME_WIDTH[x.dtype])
 
 
 RULES: dict[str, Callable[[Node], Node | None]] = {"select": select}

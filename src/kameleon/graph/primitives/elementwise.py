@@ -223,7 +223,12 @@ def _infer_bitcast(x: Node, *, dtype: DType) -> TensorType:
 
 
 bitcast = Primitive(
-    "bitcast", _infer_bitcast, "the same bits read as `dtype`", accuracy="moved", may_alias=True
+    "bitcast",
+    _infer_bitcast,
+    "the same bits read as `dtype`",
+    elementwise=True,
+    accuracy="moved",
+    may_alias=True,
 )
 
 

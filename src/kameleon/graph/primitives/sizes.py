@@ -276,7 +276,6 @@ SIZE_FROM: dict[str, Origin] = {
     "random_bits": _shaped_origin,
     "transpose": lambda x, axis: (x.operands[0], x.attrs["perm"][axis]),
     "reverse": lambda x, axis: (x.operands[0], axis),
-    "bitcast": lambda x, axis: (x.operands[0], axis),
     "cumsum": lambda x, axis: (x.operands[0], axis),
     "softmax": lambda x, axis: (x.operands[0], axis),
     **dict.fromkeys(
