@@ -13,7 +13,6 @@ from typing import ClassVar
 import numpy as np
 import torch
 
-from ...engines._agreement import checking
 from ...engines._codegen import rules as shared
 from ...engines._codegen.code import LOOSE, VIEW, Arg, Code, Language
 from ...engines._codegen.emitter import Rule
@@ -189,14 +188,9 @@ def traced(graph: Graph, device: torch.device, what: str) -> Callable[..., Seque
         EngineError: a node's kernel isn't made of PyTorch's functions.
     """
     refuse_untraceable(graph, what)
-    emitter, code = _emitted(graph, device)
-    function, agreement = code.join(), emitter.agreement
-    # `len` is a number of Python's, which PyTorch would take for the only one.
-    check = agreement and checking(agreement.condition, len(graph.inputs), lambda x: x.shape[0])
+    function = _emitted(graph, device).join()
 
     def run(*tensors: Tensor) -> Sequence[Tensor]:
-        if check is not None:
-            check(*tensors)
         try:
             return function(*tensors)  # type: ignore[no-any-return]
         except Exception as error:
@@ -208,11 +202,11 @@ def traced(graph: Graph, device: torch.device, what: str) -> Callable[..., Seque
     return run
 
 
-def _emitted(graph: Graph, device: torch.device) -> tuple[Traced, Code]:
+def _emitted(graph: Graph, device: torch.device) -> Code:
     for pools in (True, False):
         emitter = Traced(prepared(graph, TracingEngine(device, pools), KEPT), device)
         try:
-            return emitter, emitter.run(own_outputs=True)
+            return emitter.run(own_outputs=True)
         except _ExpansionNeededError:
             continue
     raise AssertionError("pools are expanded")

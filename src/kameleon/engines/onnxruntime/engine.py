@@ -16,15 +16,15 @@ import numpy as np
 import onnxruntime
 
 from ...errors import FOREIGN, EngineError
-from ...graph.analysis.agreement import sizes_of
+from ...graph.analysis.agreement import equalities, sizes_of
 from ...graph.ir.node import Node
 from ...graph.ir.program import Graph
 from ...graph.ir.text import lines_by_node
 from ...graph.ir.types import DTYPES, TensorType
 from ...graph.passes.storage import BITS
-from .._agreement import agreement
 from .._base import Executable, Timing
 from .._flags import Flag, checked, flagged
+from .._kernels.arrays import mismatch
 from .._lowering import Rule
 from .._profiles import Event, mark_of, timings
 from ..numpy.engine import NumpyEngine
@@ -43,6 +43,8 @@ _ARRAY = np.ndarray
 _FATAL_FUSION = "MatmulTransposeFusion"
 _FAULTY = ["MatMulScaleFusion", _FATAL_FUSION]
 _FATAL = 4  # the least severity that is logged: errors are raised, too
+# A size that's known, or that of an axis of the input of that number.
+Size = int | tuple[int, int]
 # What ONNX Runtime calls the types of its own values.
 _NAMES = {"float32": "float", "float64": "double"}
 _TENSORS = {f"tensor({_NAMES.get(name, name)})": DTYPES[name] for name in ONNX_TYPES}
@@ -75,8 +77,8 @@ def _options(operators: int, static: bool) -> Any:
 
 
 class OnnxExecutable(Executable):
-    """A session and its model; the names of inputs and outputs; the dimension guards, `agree`; what
-    its writer `shared`; and the checks whose failures the last output tells, `flags`."""
+    """A session and its model; the names of inputs and outputs; pairs of sizes that must be equal;
+    what its writer `shared`; and the checks whose failures the last output tells, `flags`."""
 
     def __init__(
         self,
@@ -84,13 +86,13 @@ class OnnxExecutable(Executable):
         model: Any,
         inputs: list[str],
         outputs: list[str],
-        agree: Callable[..., Any] | None,
+        equal: Sequence[tuple[Size, Size]],
         shared: Shared,
         flags: Sequence[Flag],
     ):
         self._make_session, self._inputs, self._outputs = session, inputs, outputs
         self._model, self._large, self._made_for = model, shared.large, shared.made_for
-        self._agree, self._flags = agree, flags
+        self._equal, self._flags = equal, flags
         self._options = onnxruntime.RunOptions()  # making these takes as long as a small sum
         self._options.log_severity_level = _FATAL
         self._open()
@@ -115,18 +117,16 @@ class OnnxExecutable(Executable):
         return self._run(*arguments)
 
     def __call__(self, arguments: Sequence[Any]) -> Sequence[Any]:
-        """See `Executable`. Sizes are compared before anything runs."""
-        try:
-            return self.between_arrays(*arguments)
-        except TypeError:  # `shape` of an OrtValue is a method
-            if all(isinstance(x, _ARRAY) for x in arguments):
-                raise
-        return self([x if isinstance(x, _ARRAY) else x.numpy() for x in arguments])
+        """See `Executable`."""
+        if self._equal:  # `shape` of an OrtValue is a method
+            arguments = [x if isinstance(x, _ARRAY) else x.numpy() for x in arguments]
+        return self.between_arrays(*arguments)
 
     def between_arrays(self, *arrays: Any) -> list[Any]:
-        """See `Executable.fast_path`."""
-        if self._agree is not None:
-            self._agree(*arrays)
+        """See `Executable.fast_path`. Sizes are compared before anything runs."""
+        for size, other in self._equal:
+            if _read(size, arrays) != _read(other, arrays):
+                mismatch(_read(size, arrays), _read(other, arrays))
         feed = dict(zip(self._inputs, arrays))  # noqa: B905 (`strict` takes time)
         if self._large:
             feed |= self._large
@@ -203,8 +203,11 @@ class OnnxRuntimeEngine(NumpyEngine):
         """See `Engine.compile`."""
         if not graph.outputs:
             return _Nothing()
-        sizes = sizes_of(graph)
-        agreed = agreement(graph, sizes)
+        sizes, number = sizes_of(graph), {x: i for i, x in enumerate(graph.inputs)}
+        equal = [
+            ((number[x], axis), base if isinstance(base, int) else (number[base[0]], base[1]))
+            for (x, axis), base in equalities(graph, sizes)
+        ]
         graph, flags = flagged(graph, sizes)
         writer = Writer()
         names = [writer.shared.name() for _ in graph.inputs]
@@ -214,8 +217,7 @@ class OnnxRuntimeEngine(NumpyEngine):
         model = writer.model([declared(name, x, sizes, labels) for name, x in pairs], outputs)
         static = all(x.type.is_static for x in graph.inputs)
         session = partial(_session, writer.shared.lines, static, model=model)
-        check = agreed.check if agreed else None
-        made = OnnxExecutable(session, model, names, outputs, check, writer.shared, flags)
+        made = OnnxExecutable(session, model, names, outputs, equal, writer.shared, flags)
         if all(x.dtype != "uint64" for x in graph.outputs):  # see `to_numpy`
             made.fast_path = made.between_arrays
         self._executables.add(made)
@@ -243,6 +245,10 @@ class OnnxRuntimeEngine(NumpyEngine):
     def devices(self) -> Sequence[str]:
         """See `Engine.devices`."""
         return ["gpu" if "CUDA" in p else "cpu" for p in providers()]
+
+
+def _read(size: Size, arrays: Sequence[Any]) -> int:
+    return size if isinstance(size, int) else int(arrays[size[0]].shape[size[1]])
 
 
 def _mark(graph: Any, made_for: Mapping[str, Node | None]) -> None:

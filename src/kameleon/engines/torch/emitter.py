@@ -14,7 +14,6 @@ from ...graph.ir.node import Node
 from ...graph.ir.program import Graph
 from ...graph.ir.types import TensorType
 from ...graph.primitives.constants import bare
-from .._agreement import agreement
 from .._codegen.code import VIEW, Arg, Language
 from .._codegen.emitter import Emitter
 from .._codegen.literal import literal, word
@@ -63,7 +62,6 @@ class TorchEmitter(Emitter):
         super().__init__(graph, more, results)
         self.device = device
         self.several_threads = device.type == "cpu" and torch.get_num_threads() > 1
-        self.agreement = None if self.of_body else agreement(graph, self.sizes)
         self._whole = _whole_numbers(graph)
         self._fusions = fusions(graph, self.results, self.sizes)
         self._late = {*self._whole, *(n for f in self._fusions.values() for n in f.between)}

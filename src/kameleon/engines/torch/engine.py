@@ -115,8 +115,7 @@ class TorchExecutable(Executable):
     """Code of which autograd records nothing: arguments that ask for gradients are detached."""
 
     def __init__(self, emitter: TorchEmitter, code: Code):
-        self.code, self.graph = code, emitter.graph
-        self.device, self.agreement = emitter.device, emitter.agreement
+        self.code, self.graph, self.device = code, emitter.graph, emitter.device
         self.rounds = emitter.device.type != "cpu" and convolves(emitter.graph)
 
     def __call__(self, arguments: Sequence[Any]) -> Sequence[Any]:
@@ -126,8 +125,6 @@ class TorchExecutable(Executable):
     def _run(self, code: Callable[[Sequence[Any]], R], arguments: Sequence[Any]) -> R:
         device = self.device
         given = [as_tensor(x, device) for x in arguments]
-        if self.agreement is not None:
-            self.agreement.check(*given)
         if self.rounds:
             with AS_PRODUCTS:
                 return code(given)
@@ -152,7 +149,7 @@ class TorchExecutable(Executable):
     @cached_property
     def _between_arrays(self) -> Callable[..., list[Any] | None] | None:
         program: Any = self.code.function
-        return tensors.between(program, self.graph, self.agreement)
+        return tensors.between(program, self.graph)
 
     @property
     def fast_path(self) -> Callable[..., list[Any] | None] | None:  # type: ignore[override]

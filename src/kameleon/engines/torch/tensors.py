@@ -10,9 +10,7 @@ import torch
 
 from ...graph.ir.program import Graph
 from ...graph.ir.types import DTYPES, DType, TensorType
-from .._agreement import Agreement
 from .._codegen.fixed_arity import between_arrays
-from .._kernels.arrays import mismatch
 
 Tensor = torch.Tensor
 
@@ -66,21 +64,18 @@ def as_numpy(tensor: Any) -> Any:
     return tensor.resolve_neg().numpy()
 
 
-def between(
-    program: Callable[..., Any], graph: Graph, agreed: Agreement | None
-) -> Callable[..., list[Any] | None] | None:
-    """A function that runs the program of a graph from NumPy arrays, whose sizes must agree, to
-    NumPy arrays; None where NumPy's dtypes differ from those of the program's tensors.
+def between(program: Callable[..., Any], graph: Graph) -> Callable[..., list[Any] | None] | None:
+    """A function that runs the program of a graph from NumPy arrays to NumPy arrays; None where
+    NumPy's dtypes differ from those of the program's tensors.
     """
     if any(x.dtype in STORAGE or x.dtype == "bfloat16" for x in (*graph.inputs, *graph.outputs)):
         return None
     return between_arrays(
         graph,
-        f"{agreed.condition if agreed else True} or mismatch(); {{made}} = program({{given}})",
+        "{made} = program({given})",
         given="share({}) if {}.flags.writeable else copy({})",
         refusals=(TypeError, ValueError),  # by how elements lie: strides below zero, say
         made="{}.numpy()",
-        mismatch=mismatch,
         program=program,
         share=torch.from_numpy,
         copy=shared,
