@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from ...graph.ir.node import Node
 from ...graph.ir.program import Graph
-from ...graph.passes.extrema import EXTREMES, of_some
+from ...graph.passes.extrema import EXTREMES
 from ...graph.primitives.linalg import lie_transposed
 from ...graph.primitives.movement import computed_sizes, keeps_shape
 from ...graph.primitives.sizes import stated_dims
@@ -92,15 +92,10 @@ def along(text: str, kind: str = FRESH) -> Rule:
     return rule
 
 
-def extremum(plain: Rule, text: str) -> Rule:
-    """A maximum or minimum by `plain`; by `text`, where there may be no elements: {1} stands for
-    what it's of none, AXES for the attribute.
-    """
+def extremum(text: str) -> Rule:
+    """A maximum or minimum over AXES: {1} stands for what it's of no elements."""
 
     def rule(e: Emitter, node: Node) -> None:
-        if of_some(node):
-            plain(e, node)
-            return
         of_none = e.constant(EXTREMES[node.primitive.name](node.dtype))
         line = text.replace("AXES", literal(node.attrs["axes"]))
         e.emit(node, line, [*node.operands, of_none])

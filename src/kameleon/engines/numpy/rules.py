@@ -6,7 +6,7 @@ from ...graph.ir.node import Node
 from .._codegen import rules as shared
 from .._codegen.code import LOOSE, VIEW
 from .._codegen.emitter import Emitter, Rule
-from .._codegen.literal import literal, quoted
+from .._codegen.literal import literal
 from .._codegen.rules import along, broadcast, extremum, holes, unary
 from .namespace import UFUNCS
 
@@ -60,24 +60,6 @@ def _pad(e: Emitter, node: Node) -> None:
     e.emit(node, f"pad({{0}}, {literal(node.attrs['margins'])}, {{1}})", [*node.operands, value])
 
 
-# Reductions --------------------------------------------------------------------------------
-
-
-def _axes_text(node: Node) -> str:
-    axes, rank = node.attrs["axes"], len(node.operands[0].shape)
-    if len(axes) == rank:
-        return "None"
-    return literal(axes[0] if len(axes) == 1 else axes)
-
-
-def _reduce(ufunc: str, dtype: bool) -> Rule:
-    def rule(e: Emitter, node: Node) -> None:
-        tail = f", {quoted(node.dtype)}" if dtype else ""
-        e.emit(node, f"{ufunc}.reduce({{0}}, {_axes_text(node)}{tail})", node.operands)
-
-    return rule
-
-
 # Functions of Python -------------------------------------------------------------------
 
 
@@ -106,16 +88,12 @@ RULES: dict[str, Rule] = {
     "cumprod_slope": along("cumprod_slope({0}, {1}, AXIS)"),
     "reverse": _reverse,
     "pad": _pad,
-    "reduce_sum": _reduce("add", dtype=True),
-    "reduce_prod": _reduce("multiply", dtype=True),
-    "reduce_max": extremum(
-        _reduce("maximum", dtype=False), "maximum.reduce({0}, AXES, initial={1})"
-    ),
-    "reduce_min": extremum(
-        _reduce("minimum", dtype=False), "minimum.reduce({0}, AXES, initial={1})"
-    ),
-    "reduce_any": _reduce("logical_or", dtype=False),
-    "reduce_all": _reduce("logical_and", dtype=False),
+    "reduce_sum": along("add.reduce({0}, AXES, 'DTYPE')"),
+    "reduce_prod": along("multiply.reduce({0}, AXES, 'DTYPE')"),
+    "reduce_max": extremum("maximum.reduce({0}, AXES, initial={1})"),
+    "reduce_min": extremum("minimum.reduce({0}, AXES, initial={1})"),
+    "reduce_any": along("logical_or.reduce({0}, AXES)"),
+    "reduce_all": along("logical_and.reduce({0}, AXES)"),
     "argmax": along("argmax({0}, AXIS)"),
     "argmin": along("argmin({0}, AXIS)"),
     "argsort": along("argsort({0}, AXIS, kind='stable')"),
