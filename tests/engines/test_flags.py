@@ -12,6 +12,7 @@ import pytest
 from kameleon import backend as K
 from kameleon.engines._flags import flagged
 from kameleon.errors import KameleonError
+from kameleon.graph.analysis.agreement import sizes_of
 from kameleon.graph.ir.node import Node
 from kameleon.graph.ir.program import Graph
 from kameleon.graph.ir.verify import verify
@@ -129,7 +130,8 @@ def test_flags_say_what_the_embedded_engine_says(name: str) -> None:
     made = program.build(x, i)
     function = Function([x, i], list(made) if isinstance(made, (list, tuple)) else [made])
     graph = simplify(function.graph(), embedded().native)
-    with_flags, flags = flagged(with_checked_indices(graph, INDEXED), sizes=True)
+    checked = with_checked_indices(graph, INDEXED)
+    with_flags, flags = flagged(checked, sizes_of(checked))
     verify(with_flags)
     assert flags
     # Of the outputs only the flags: the others can't be computed where a check fails.
@@ -146,7 +148,7 @@ def test_nothing_to_check_changes_nothing() -> None:
     x, y = K.placeholder((2, 3)), K.placeholder((2, 3))
     graph = simplify(Function([x, y], [x + y]).graph(), embedded().native)
     assert with_checked_indices(graph, INDEXED) is graph
-    assert flagged(graph, sizes=True) == (graph, [])
+    assert flagged(graph, sizes_of(graph)) == (graph, [])
 
 
 def test_indices_are_checked_once() -> None:

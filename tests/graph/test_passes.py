@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from kameleon import backend as K
 from kameleon.engines._flags import flagged
 from kameleon.engines.numpy.engine import engine
+from kameleon.graph.analysis.agreement import sizes_of
 from kameleon.graph.ir.leaves import input_node
 from kameleon.graph.ir.node import ITEM, REGISTRY, Node
 from kameleon.graph.ir.program import Graph, bodies
@@ -231,7 +232,7 @@ def test_sizes_of_what_is_chosen_by_bits_stay_known() -> None:
     x = floats(None, 10)
     slope = REGISTRY["select"](REGISTRY["gt"](x, zeros(dims_of(x), x.dtype)), x, full_like(x, 0))
     changed = simplify(Graph([x], [add(slope, x)]), takes_all_but_such_choices)
-    _, flags = flagged(changed, sizes=True)
+    _, flags = flagged(changed, sizes_of(changed))
     assert not flags, "nothing is compared at run time"
 
 

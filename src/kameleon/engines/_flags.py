@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..errors import EvaluationError
-from ..graph.analysis.agreement import unproven
+from ..graph.analysis.agreement import sizes_of, unproven
 from ..graph.analysis.broadcasts import AxisSize, Read
 from ..graph.ir.context import built_for
 from ..graph.ir.leaves import input_node
@@ -23,7 +23,7 @@ from ..graph.ir.types import TensorType
 from ..graph.primitives.elementwise import cast, constant, logical_and, logical_not, logical_or, ne
 from ..graph.primitives.movement import concatenate, reshape
 from ..graph.primitives.reduce import reduce_all, reduce_any
-from ..graph.primitives.sizes import Size, as_node, size_of, size_origin
+from ..graph.primitives.sizes import Size, as_node, size_of
 
 
 class Flag(NamedTuple):
@@ -33,14 +33,13 @@ class Flag(NamedTuple):
     message: str
 
 
-def flagged(graph: Graph, sizes: bool | Sizes = False) -> tuple[Graph, list[Flag]]:
+def flagged(graph: Graph, sizes: Sizes | None = None) -> tuple[Graph, list[Flag]]:
     """The graph with a bool vector as its last output, true where a check failed.
 
     Args:
         graph: a simplified graph.
-        sizes: whether there are flags for elementwise operands whose sizes were taken as equal,
-            since the engine doesn't check these; or, where the engine has checked some of the
-            sizes itself, what it knows of them.
+        sizes: what the engine knows of the graph's sizes, if it doesn't check those that were
+            taken as equal: then there are flags for them.
 
     Returns:
         The new graph and, for each element of the vector, its flag. The graph itself and an
@@ -69,9 +68,8 @@ def checked(results: Sequence[Any], flags: Sequence[Flag]) -> list[Any]:
 class _Flagging:
     """Rebuilds a graph without its checks, and collects flags in their place."""
 
-    def __init__(self, graph: Graph, sizes: bool | Sizes):
-        self.graph = graph
-        self.sizes = sizes if isinstance(sizes, Sizes) else Sizes(size_origin) if sizes else None
+    def __init__(self, graph: Graph, sizes: Sizes | None):
+        self.graph, self.sizes = graph, sizes
         self.new: dict[Node, Node] = {n: n for n in graph.inputs}
         self.flags: list[Flag] = []
         self.failed: list[Node] = []  # bools: a scalar, or a vector for a body's flags
@@ -121,7 +119,7 @@ class _Flagging:
 
     def inner(self, body: Graph) -> _Flagging:
         """A body, rebuilt; its outputs are in `new`."""
-        work = _Flagging(body, self.sizes is not None)
+        work = _Flagging(body, None if self.sizes is None else sizes_of(body))
         work.run()
         return work
 
