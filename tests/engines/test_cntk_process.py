@@ -18,7 +18,8 @@ from _support.common import SOURCE, needs_cntk
 
 from kameleon import backend as K
 from kameleon.engines.cntk.engine import KEEPER
-from kameleon.engines.cntk.process import LINES, NUMBER, Worker
+from kameleon.engines.cntk.memory import LINES, NUMBER
+from kameleon.engines.cntk.process import Worker
 from kameleon.errors import EngineError
 from kameleon.runtime import engines
 
@@ -58,7 +59,7 @@ def when_it_computes(act: Any, first: int = LINES + 1) -> threading.Thread:
     used = worker()
 
     def wait() -> None:
-        while NUMBER.unpack_from(used._map, 0)[0] < first:
+        while used.memory.number < first:
             time.sleep(0.001)
         act(used._process.pid)
 

@@ -20,7 +20,8 @@ from .._base import Engine, Executable
 from .._exchange import numpy_view
 from .._lowering import Rule
 from ..numpy.engine import NumpyEngine
-from .process import LINES, Held, Keeper, Program, WorkerDiedError
+from .memory import LINES
+from .process import Held, Keeper, Program, WorkerDiedError
 from .segments import RULES, Segment, SegmentEmitter, to_data
 
 KEEPER = Keeper()

@@ -17,7 +17,11 @@ from typing import Any
 _ROOT = Path(__file__).parents[3]
 
 # What is sent: these, and what they import of Kameleon.
-SENT = ("kameleon.engines.numpy.namespace", "kameleon.engines.cntk.segment")
+SENT = (
+    "kameleon.engines.numpy.namespace",
+    "kameleon.engines.cntk.memory",
+    "kameleon.engines.cntk.segment",
+)
 # What stands in for modules that the worker has no use for: it computes one call at a time, with
 # NumPy's warnings off, and keeps no buffers.
 STAND_INS = {

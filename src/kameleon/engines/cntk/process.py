@@ -7,10 +7,8 @@ that in the worker, for as long as both live. So a worker that dies takes nothin
 from __future__ import annotations
 
 import json
-import mmap
 import os
 import socket
-import struct
 import subprocess
 import weakref
 from abc import ABC, abstractmethod
@@ -26,21 +24,16 @@ from ..._utils.locks import lock
 from ..._utils.threads import counter, uninterrupted
 from ...config import cntk as environment
 from ...errors import EngineError
+from .memory import HEAD, Memory, Place
 from .older import sources
 
 SCRIPT = Path(__file__).with_name("worker.py")
-NUMBER = struct.Struct("<Q")
-HEAD = 64  # bytes at the beginning of the memory: the number of what is being computed
-LINES = 1  # that of a program's own lines; segments have larger ones
-ALIGNED = 64
 FIRST_SIZE = 1 << 24
 # Of what the worker has printed, so much is shown when it has died.
 SHOWN = 2000
 MOST_WORDS = 1 << 20
 
 _next_token = counter(1)
-
-Place = list[Any]  # where an array is, its shape, its dtype
 
 
 class Held:
@@ -109,7 +102,7 @@ class Worker:
         self._file = os.memfd_create("kameleon-cntk")
         self._log = os.memfd_create("kameleon-cntk-log")
         os.ftruncate(self._file, FIRST_SIZE)
-        self._map = mmap.mmap(self._file, FIRST_SIZE)
+        self.memory = Memory(self._file)
         # By token, what it holds: arrays and programs; and what of that nobody needs any longer.
         self.known: dict[int, _Reference] = {}
         self._dropped: deque[_Reference] = deque()
@@ -162,7 +155,7 @@ class Worker:
         said = os.pread(self._log, SHOWN, max(0, size - SHOWN)).decode(errors="replace").strip()
         how = f"by signal {-code}" if code < 0 else f"with status {code}"
         words = f"CNTK's process ended {how}" + (f"; it said: {said}" if said else "")
-        return WorkerDiedError(NUMBER.unpack_from(self._map, 0)[0], words)
+        return WorkerDiedError(self.memory.number, words)
 
     def forget_words(self) -> None:
         """Empty what it has printed, where that's much: only the last words are ever shown."""
@@ -181,24 +174,12 @@ class Worker:
         for descriptor in (self._file, self._log, self._alive):
             os.close(descriptor)
 
-    # Arrays ---------------------------------------------------------------------------------------
+    # What it holds ------------------------------------------------------------------------------
 
-    def put(self, arrays: Sequence[np.ndarray]) -> tuple[list[Place], int]:
-        """Copy arrays into the memory; gives their places, and where the free part begins."""
-        places: list[Place] = []
-        end = HEAD
-        for array in arrays:
-            places.append([end, array.shape, array.dtype.name])
-            end = -(-(end + array.nbytes) // ALIGNED) * ALIGNED
-        if end > len(self._map):
-            os.ftruncate(self._file, end * 5 // 4)
-        for place, array in zip(places, arrays, strict=True):
-            self._view(place)[...] = array
-        return places, end
-
-    def take(self, place: Place) -> np.ndarray:
-        """A copy of the array at a place."""
-        return np.array(self._view(place))
+    def put(self, arrays: Sequence[np.ndarray]) -> list[Place]:
+        """Copy arrays into the memory, to its beginning; gives their places."""
+        self.memory.used = HEAD
+        return list(map(self.memory.put, arrays))
 
     def dropped(self) -> list[int]:
         """The tokens of what it needn't hold any longer."""
@@ -212,13 +193,6 @@ class Worker:
         reference = _Reference(thing, self._dropped.append)
         reference.token = thing.token
         self.known[thing.token] = reference
-
-    def _view(self, place: Place) -> np.ndarray:
-        offset, shape, dtype = place
-        size = os.fstat(self._file).st_size
-        if size > len(self._map):
-            self._map = mmap.mmap(self._file, size)
-        return np.ndarray(shape, dtype, self._map, offset)
 
 
 def _error(name: str, message: str, trace: str) -> Exception:
@@ -288,8 +262,7 @@ class Keeper:
             return
         worker.forget_words()
         data, arrays = program.data()
-        places, _ = worker.put(list(arrays.values()))
-        named = dict(zip(arrays, places, strict=True))
+        named = dict(zip(arrays, worker.put(list(arrays.values())), strict=True))
         worker.ask("program", token=program.token, program=data, arrays=named)
         worker.know(program)
 
@@ -298,14 +271,13 @@ class Keeper:
         held = [x for x in given if isinstance(x, Held)]
         sent = {id(x): x for x in given if not isinstance(x, Held) or x.token not in worker.known}
         arrays = [x.array if isinstance(x, Held) else x for x in sent.values()]
-        places, used = worker.put(arrays)
-        place_of = dict(zip(sent, places, strict=True))
+        place_of, used = dict(zip(sent, worker.put(arrays), strict=True)), worker.memory.used
         rows = [[place_of.get(id(x)), x.token if isinstance(x, Held) else None] for x in given]
         keep = [_next_token() for _ in range(program.results)]
         found = worker.ask("run", token=program.token, given=rows, keep=keep, drop=drop, used=used)
         program.by_numpy = {number: (why, rows) for number, (why, rows) in found["by_numpy"]}
         made = zip(found["results"], keep, strict=True)
-        answer = [Held(worker.take(place), token) for place, token in made]
+        answer = [Held(worker.memory.array(place).copy(), token) for place, token in made]
         for x in (*held, *answer):
             if x.token not in worker.known:
                 worker.know(x)

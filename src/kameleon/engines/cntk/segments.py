@@ -26,7 +26,7 @@ from .._codegen.rules import holes, unary
 from .._codegen.schedule import WHEN_NEEDED
 from ..numpy.engine import NumpyEmitter
 from ..numpy.rules import RULES as NUMPY
-from .process import LINES
+from .memory import LINES
 from .rules import BY_CNTK, Kind, kind_of
 
 # CNTK can't cope with some ten thousand nodes at once.

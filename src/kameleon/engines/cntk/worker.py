@@ -13,13 +13,11 @@ import importlib.abc
 import importlib.machinery
 import json
 import math
-import mmap
 import operator
 import os
 import select
 import signal
 import socket
-import struct
 import sys
 import traceback
 from typing import Any, Dict
@@ -31,12 +29,6 @@ NEWER = (
     (math, "prod", lambda sizes: functools.reduce(operator.mul, sizes, 1)),
     (functools, "cache", functools.lru_cache(maxsize=None)),
 )
-NUMBER = struct.Struct("<Q")
-# Where the number of the segment stands that is being computed, in the file in memory.
-HEAD = 64
-ALIGNED = 64
-# What stands there while a program's own lines run, those of NumPy; segments have larger numbers.
-LINES = 1
 
 
 def floor_divide(x: Any, y: Any, out: Any = None) -> Any:
@@ -45,41 +37,6 @@ def floor_divide(x: Any, y: Any, out: Any = None) -> Any:
     if found.dtype.kind == "f":
         found = np.where(np.equal(y, 0), np.true_divide(x, y), found)[()]
     return found
-
-
-class Memory:
-    """The file in memory: it's the driver's, and may grow on either side."""
-
-    def __init__(self, descriptor: int):
-        self.descriptor = descriptor
-        self.map = mmap.mmap(descriptor, 0)
-        self.used = HEAD
-
-    def room(self, size: int) -> None:
-        """See to it that so many bytes are mapped."""
-        if size > len(self.map):
-            if size > os.fstat(self.descriptor).st_size:
-                os.ftruncate(self.descriptor, size * 5 // 4)
-            self.map = mmap.mmap(self.descriptor, 0)
-
-    def array(self, place: Any) -> Any:
-        """The array at a place; a view."""
-        offset, shape, dtype = place
-        kind = np.dtype(dtype)
-        self.room(offset + kind.itemsize * int(np.prod(shape, dtype=np.int64)))
-        return np.ndarray(shape, kind, self.map, offset)
-
-    def put(self, array: Any) -> Any:
-        """Copy an array to the next free place; gives the place."""
-        offset = self.used
-        self.used = -(-(offset + array.nbytes) // ALIGNED) * ALIGNED
-        place = [offset, array.shape, array.dtype.name]
-        self.array(place)[...] = array
-        return place
-
-    def at(self, number: int) -> None:
-        """Say what is being computed: it's read if this process dies."""
-        NUMBER.pack_into(self.map, 0, number)
 
 
 class Modules(importlib.abc.MetaPathFinder, importlib.abc.Loader):
@@ -108,9 +65,10 @@ class Modules(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 class Worker:
     """Answers requests: one method for each kind of them."""
 
-    def __init__(self, descriptor: int, memory: Memory):
+    def __init__(self, descriptor: int, memory: int):
         self.socket = socket.socket(fileno=descriptor)
-        self.memory = memory
+        self.file = memory
+        self.memory: Any = None
         self.held: Dict[int, Any] = {}
         # Segments that CNTK didn't compute: why, and for which of their nodes.
         self.by_numpy: Dict[int, Any] = {}
@@ -125,7 +83,6 @@ class Worker:
                 answer = getattr(self, "do_" + request.pop("do"))(**request)
             except Exception as error:
                 answer = {"error": [type(error).__name__, str(error), traceback.format_exc()]}
-            self.memory.at(0)
             self.socket.sendall(json.dumps(answer).encode() + b"\n")
         os._exit(0)
 
@@ -137,6 +94,7 @@ class Worker:
             setattr(module, name, function)
         sys.meta_path.insert(0, Modules(sources))
         import cntk
+        from kameleon.engines.cntk.memory import Memory
         from kameleon.engines.cntk.segment import Segment
         from kameleon.engines.numpy.namespace import NAMESPACE
         from kameleon.engines._kernels import sparse
@@ -144,6 +102,7 @@ class Worker:
         setattr(sparse, "compiled", lambda: None)  # SciPy's arrays are younger
         cntk.cntk_py.set_max_num_cputhreads(1)
         np.seterr(all="ignore")
+        self.memory = Memory(self.file)
         self.namespace, self.segment = dict(NAMESPACE, floor_divide=floor_divide), Segment
         return {"version": cntk.__version__, "numpy": np.__version__}
 
@@ -162,7 +121,7 @@ class Worker:
         for each in drop:
             self.held.pop(each, None)
         self.memory.used, self.by_numpy = used, {}
-        self.memory.at(LINES)
+        self.memory.set_number()
         try:
             values = [self._given(*row) for row in given]
             results = [np.asarray(x) for x in self.held[token](*values)]
@@ -170,6 +129,8 @@ class Worker:
             for _, new in (row for row in given if row[0] is not None):
                 self.held.pop(new, None)  # the driver notes what is held when a call succeeds
             raise
+        finally:
+            self.memory.set_number(0)
         self.held.update(zip(keep, results))
         return {
             "results": [self.memory.put(x) for x in results],
@@ -209,7 +170,7 @@ class Worker:
 
     def _segment(self, data: Any, arrays: Any) -> Any:
         """A function that says which segment is being computed, then computes it."""
-        number, at = data["number"], self.memory.at
+        number, set_number = data["number"], self.memory.set_number
 
         def tell(why: str, rows: Any) -> None:
             """What a loop's steps tell is put together."""
@@ -219,9 +180,9 @@ class Worker:
         run = self.segment(data["graph"], arrays, self._function(data["plain"], arrays), tell)
 
         def segment(values: Any) -> Any:
-            at(number)
+            set_number(number)
             found = run(values)
-            at(LINES)
+            set_number()
             return found
 
         return segment
@@ -248,7 +209,7 @@ def main() -> None:
     end_with(pipe)
     with contextlib.suppress(Exception):  # if it fails, it does so again where that's told
         import cntk  # noqa: F401  it takes as long as what is given takes to be made
-    Worker(descriptor, Memory(memory)).serve()
+    Worker(descriptor, memory).serve()
 
 
 if __name__ == "__main__":
