@@ -15,6 +15,7 @@ import cntk as C
 import numpy as np
 
 from ...errors import ShapeError
+from .._kernels.arrays import inferred
 from .._names import names
 
 # Logarithms are clamped below this, reciprocals are 0: in both types.
@@ -169,10 +170,8 @@ def _cast(b: Any, node: Any, x: Any) -> Any:
 
 
 def _reshape(b: Any, node: Any, x: Any, *sizes: int) -> Any:
-    shape, count = dims(node.attrs["shape"], sizes), _product(shape_of(x))
-    if -1 in shape:
-        shape = tuple(count // max(1, -_product(shape)) if d == -1 else d for d in shape)
-    if _product(shape) != count:
+    shape = inferred(dims(node.attrs["shape"], sizes), shape_of(x))
+    if _product(shape) != _product(shape_of(x)):
         raise ShapeError(f"{shape_of(x)} can't be reshaped to {shape}")
     return reshaped(x, shape)
 
