@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import os
 import re
+from contextlib import suppress
 
 from .failures import failure
 
@@ -34,6 +35,13 @@ def matching(pattern: str) -> list[str]:
     os.listdir(folder or ".")
     whole = pattern if folder else os.path.join(".", pattern)
     return sorted(each for each in glob.glob(whole, include_hidden=True) if each[-1] != "/")
+
+
+def make_folder(path: str) -> None:
+    """Make a folder, in one that is there, where nothing has its name."""
+    if path and not os.path.exists(path):
+        with suppress(FileExistsError):
+            os.mkdir(path)
 
 
 def make_folders(path: str) -> None:

@@ -42,16 +42,22 @@ class Reference(NamedTuple):
 HOLDS = Reference("", "assertions")
 
 
-def _absent(reference: Reference) -> str:
-    """What is said of a variable without a value."""
+def absent(reference: Reference, kind: str = "ReadVariableOp") -> Exception:
+    """The error of a type of operations that takes a variable without a value, to be raised."""
     if not reference.by_handle:
-        return f"Attempting to use uninitialized value {reference.name}"
-    key, container = reference.key, reference.place.container or "localhost"
-    return (
-        f"Error while reading resource variable {key} from Container: {container}. This could mean"
-        " that the variable was uninitialized. Not found: Resource"
-        f" {container}/{key}/N10tensorflow3VarE does not exist."
-    )
+        told = "FAILED_PRECONDITION", f"Attempting to use uninitialized value {reference.name}"
+    elif "Apply" in kind:
+        told = "INTERNAL", "Invalid variable reference."
+    else:
+        key, container = reference.key, reference.place.container or "localhost"
+        told = "NOT_FOUND", f"Resource {container}/{key}/N10tensorflow3VarE does not exist."
+        if kind == "ReadVariableOp":
+            about = f"Error while reading resource variable {key} from Container: {container}."
+            why = "This could mean that the variable was uninitialized."
+            told = "FAILED_PRECONDITION", f"{about} {why} Not found: {told[1]}"
+    error: Any = failure(*told)
+    error.absent = reference  # for who knows what takes it
+    return error  # type: ignore[no-any-return]
 
 
 class Variables:
@@ -75,7 +81,7 @@ class Variables:
         """
         found = self.find(reference)
         if found is None:
-            raise failure("FAILED_PRECONDITION", _absent(reference))
+            raise absent(reference)
         return found
 
     def value(self, reference: Reference) -> np.ndarray:

@@ -359,5 +359,17 @@ def a_frozen_graph():
         return [session.run(y, {"x:0": [[1.0, 1.0]]}), sorted(node.op for node in graph.node)]
 
 
+@case
+def folders_that_are_missing():
+    w, session, saver = tf.get_variable("w", initializer=1.0), started(), tf.train.Saver()
+    folder = tempfile.mkdtemp()
+    found = [saver.save(session, os.path.join(folder, "one", "m")).replace(folder, "")]
+    try:
+        saver.save(session, os.path.join(folder, "two", "more", "m"))
+    except ValueError as error:
+        found.append(str(error).replace(folder, ""))
+    return [*found, sorted(os.listdir(folder)), session.run(w)]
+
+
 if __name__ == "__main__":
     main()

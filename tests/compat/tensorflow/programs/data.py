@@ -621,5 +621,17 @@ def handles_of_other_shapes():
     return found
 
 
+@case
+def numbers_of_no_dataset():
+    chosen = tf.data.experimental.choose_from_datasets
+    data = chosen([tf.data.Dataset.range(3)] * 2, tf.data.Dataset.range(3))
+    step, session = tf.data.make_one_shot_iterator(data).get_next(), tf.Session()
+    found = [session.run(step), session.run(step)]
+    try:
+        session.run(step)
+    except tf.errors.InvalidArgumentError as error:
+        return [*found, error.message.splitlines()[0]]
+
+
 if __name__ == "__main__":
     main()

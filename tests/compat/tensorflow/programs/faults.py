@@ -1,5 +1,6 @@
 """Faults at run time: their class, the operation that they name, and the line that made it."""
 
+import collections
 from functools import partial
 
 import numpy as np
@@ -414,6 +415,72 @@ def turns_that_give_another_type():
     one = tf.constant(1)
     tf.while_loop(lambda i: i < 3, lambda i: tf.cast(i, tf.float32), [one])
     return raised(lambda: tf.Session().run(one))
+
+
+@case
+def variables_by_handle_that_others_take():
+    a, b = (tf.get_variable(name, initializer=[1.0, 2.0], use_resource=True) for name in "ab")
+    session, raw = tf.Session(), tf.raw_ops
+    session.run(a.initializer)
+    taken = [
+        b.assign_add([1.0, 1.0]),
+        b.scatter_update(tf.IndexedSlices([1.0], [0])),
+        b.scatter_nd_add([[0]], [1.0]),
+        tf.gather(b, [0]),
+        tf.gather_nd(b, [[0]]),
+        b[0].assign(5.0),
+        raw.VariableShape(input=b.handle),
+        raw.ResourceApplyGradientDescent(var=b.handle, alpha=1.0, delta=[1.0, 1.0]),
+        raw.DestroyResourceOp(resource=b.handle, ignore_lookup_error=True),
+    ]
+    found = [raised(lambda each=each: session.run(each)) for each in taken]
+    kind = raised(lambda: session.run(raw.DestroyResourceOp(resource=b.handle)))[0]
+    return [[kind, *message.splitlines()[:1]] for kind, message in found] + [kind]
+
+
+@case
+def reads_that_are_named():
+    w = tf.get_variable("w", initializer=1.0, use_resource=True)
+    with tf.Session() as session:
+        given = w.read_value(), w.assign_sub(1.0)
+        return [fault_of(partial(session.run, each)) for each in given]
+
+
+@case
+def structures_that_differ():
+    pair, other = (collections.namedtuple(name, "x y")(1, 2) for name in ("Pair", "Other"))
+    given = [
+        ([1, 2], [1]), ([1], (1,)), (pair, other), (pair, (1, 2)), ([[1], 2], [1, [2]]),
+        ({"a": 1}, {"b": 1}), ({"a": {"b": 1}}, {"a": {"b": 1, "c": 2}}), (([1], 2), ([1, 3], 2)),
+        ([None], [["x"]]), ([[1], 2], [[1, 2]]),
+    ]  # fmt: skip
+    same = tf.nest.assert_same_structure
+    ways = True, False
+    return [raised(partial(same, *each, check_types=way)) for each in given for way in ways]
+
+
+@case
+def shapes_that_are_merged():
+    x, y, z = (tf.zeros(sizes) for sizes in ([2, 3], [2, 1], [2]))
+    found = [raised(partial(make, given)) for given in ([x, y], [x, z, tf.zeros([])], [x, x, y, x])
+             for make in (tf.add_n, tf.stack)]  # fmt: skip
+    open_ = tf.placeholder(tf.float32, [None, 3])
+    return found + [raised(partial(tf.ensure_shape, open_, sizes)) for sizes in ([2], [2, 4])]
+
+
+@case
+def python_objects_that_are_no_texts():
+    session, given = tf.Session(), ([3, "a"], ["a", None], [b"x", np.float32(1)], [["a"], []])
+    made = [tf.py_func(lambda each=each: np.array(each, object), [], tf.string) for each in given]
+    found = [raised(partial(session.run, each)) for each in made]
+    return [[kind, message.splitlines()[0]] for kind, message in found]
+
+
+@case
+def imports_of_other_types():
+    with tf.Graph().as_default() as graph:
+        tf.matmul(tf.placeholder(tf.float32, [None, 2], "x"), [[1.0], [2.0]], name="y")
+    return raised(lambda: tf.import_graph_def(graph.as_graph_def(), {"x:0": tf.constant(1)}))
 
 
 if __name__ == "__main__":

@@ -275,5 +275,16 @@ def variables_that_hold_texts_or_complex_numbers():
     return found
 
 
+@case
+def signs_that_are_escaped():
+    x = tf.constant(["a'b\"c\\d\ne\tf\r\x01\x7f\u00e9"])
+    halves = tf.constant([1.1, 65504.0, 6e-8], tf.float16)
+    try:
+        run(tf.Assert(False, [x, x[0]]))
+    except tf.errors.InvalidArgumentError as error:
+        told = error.message.splitlines()[0]
+    return [told, run([tf.strings.format("{} {}", (x, x[0])), tf.strings.format("{}", halves)])]
+
+
 if __name__ == "__main__":
     main()

@@ -217,8 +217,9 @@ def import_message(graph: Graph, message: Any, options: Import) -> Import:
         for text in nodes[name].input:
             _connect(operation, text, options, loops)
         closing = {place for taker, place, _, _ in loops if taker is operation}
-        options.made[name] = finish(operation)
+        operation.define(graph.definition(operation.type))
         _demand_types(operation, closing)
+        options.made[name] = finish(operation)
     for operation, place, name, index in loops:
         replace_input(operation, place, options.value(name, index))
     options.demand()

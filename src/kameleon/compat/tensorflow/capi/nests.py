@@ -119,23 +119,54 @@ def _are_of_one_kind(one: Any, other: Any) -> bool:
     return any(isinstance(one, kind) and isinstance(other, kind) for kind in (Mapping, list))
 
 
+class _DifferError(Exception):
+    """Two structures aren't alike; of which class the error is, and how they differ."""
+
+
 def _demand_same(one: Any, other: Any, types: bool, is_sequence: Test, composites: bool) -> None:
+    """Refuse two structures that aren't alike."""
+    try:
+        _compare(one, other, types, is_sequence, composites)
+    except _DifferError as error:
+        kind, how = error.args
+        raise kind(
+            "The two structures don't have the same nested structure.\n\nFirst structure:"
+            f" {_shown(one)}\n\nSecond structure: {_shown(other)}\n\nMore specifically: {how}"
+        ) from None
+
+
+def _shown(value: Any) -> str:
+    return f"type={type(value).__name__} str={value}"
+
+
+def _compare(one: Any, other: Any, types: bool, is_sequence: Test, composites: bool) -> None:
     if is_sequence(one) != is_sequence(other):
-        raise ValueError("The two structures don't have the same nested structure.")
+        parted, whole = map(_shown, (one, other) if is_sequence(one) else (other, one))
+        about = f'Substructure "{parted}" is a sequence, while substructure "{whole}" is not'
+        raise _DifferError(ValueError, about)
     if not is_sequence(one):
         return
-    if types and not _are_of_one_kind(one, other):
-        raise TypeError(
-            "The two structures don't have the same sequence type. First structure has type"
-            f" {type(one)}, while second structure has type {type(other)}"
-        )
-    if isinstance(one, Mapping) and isinstance(other, Mapping) and set(one) != set(other):
-        raise ValueError("The two dictionaries don't have the same set of keys.")
+    if types:
+        _compare_types(one, other)
     ones, others = parts_of(one, composites), parts_of(other, composites)
+    for first, second in zip(ones, others, strict=False):
+        _compare(first, second, types, is_sequence, composites)
     if len(ones) != len(others):
-        raise ValueError("The two structures don't have the same number of elements.")
-    for first, second in zip(ones, others, strict=True):
-        _demand_same(first, second, types, is_sequence, composites)
+        about = "The two structures don't have the same number of elements."
+        about = f"{about} First structure: {_shown(one)}. Second structure: {_shown(other)}"
+        raise _DifferError(ValueError, about)
+
+
+def _compare_types(one: Any, other: Any) -> None:
+    """Compare the types of two sequences; of two mappings their keys."""
+    if not _are_of_one_kind(one, other):
+        first, second = (f"{_shown(x)} has type {type(x).__name__}" for x in (one, other))
+        about = "The two namedtuples don't have the same sequence type. First structure"
+        raise _DifferError(TypeError, f"{about} {first}, while second structure {second}")
+    if isinstance(one, Mapping) and isinstance(other, Mapping) and set(one) != set(other):
+        first, second = (_shown(list(x)) for x in (one, other))
+        about = "The two dictionaries don't have the same set of keys. First structure has keys"
+        raise _DifferError(ValueError, f"{about} {first}, while second structure has keys {second}")
 
 
 @export("AssertSameStructure")

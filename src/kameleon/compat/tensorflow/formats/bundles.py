@@ -13,7 +13,7 @@ import numpy as np
 from kameleon._utils import files
 
 from ..dtypes import name_of
-from ..paths import make_folders
+from ..paths import make_folder
 from ..protocol.messages import message
 from ..protocol.tensors import number_of, numpy_dtype, shape_message, sizes_of, strings
 from . import tables
@@ -218,7 +218,7 @@ def write(prefix: str, tensors: Mapping[str, np.ndarray | Sequence[Part]]) -> No
                 dtype, values.shape, 0, len(data), len(content), masked(checksum)
             )  # fmt: skip
             data += content
-    make_folders(os.path.dirname(prefix))
+    make_folder(os.path.dirname(prefix))
     files.replace(data_file(prefix, 0, 1), bytes(data))
     _write_index(prefix, 1, entries)
 
@@ -271,7 +271,7 @@ def merge(prefixes: Sequence[str], prefix: str, remove: bool) -> None:
                 entry = replace(entry, shard=entry.shard + len(moved))
             entries[name] = entry
         moved += bundle.shards()
-    make_folders(os.path.dirname(prefix))
+    make_folder(os.path.dirname(prefix))
     for number, path in enumerate(moved):
         os.replace(path, data_file(prefix, number, len(moved)))
     _write_index(prefix, len(moved), entries)

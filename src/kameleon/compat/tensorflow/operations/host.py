@@ -49,6 +49,8 @@ def _call(operation: Operation, *values: Any, token: str) -> Any:
         raise failure(code, f"{type(error).__name__}: {error}\n{told}") from error
     results = found if isinstance(found, list | tuple) else [] if _is_none(found) else [found]
     found = [getattr(each, "_value", each) for each in results]
+    for each in found:
+        _demand_texts(each)
     _demand_types(operation, token, found)
     pairs = zip(found, map(name_of, operation.types), strict=False)
     return [texts(x) if kind == "string" else x for x, kind in pairs]
@@ -57,6 +59,16 @@ def _call(operation: Operation, *values: Any, token: str) -> Any:
 def _is_none(found: Any) -> bool:
     """Whether a function gave None, which TensorFlow's Python files may have made an array of."""
     return found is None or (isinstance(found, np.ndarray) and found[()] is None)
+
+
+def _demand_texts(found: Any) -> None:
+    """Refuse an array of Python's objects that aren't strings."""
+    if isinstance(found, np.ndarray) and found.dtype == object:
+        for each in found.flat:
+            if not isinstance(each, str | bytes):
+                kind = type(each)
+                module = f"{kind.__module__}." if issubclass(kind, np.generic) else ""
+                raise failure("INTERNAL", f"Unsupported object type {module}{kind.__name__}")
 
 
 def _demand_types(operation: Operation, token: str, found: list[Any]) -> None:

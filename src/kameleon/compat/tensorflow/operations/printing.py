@@ -18,7 +18,7 @@ from ..failures import invalid
 from ..graph import Operation
 from ..lowering import Lowering
 from ..variables import Store
-from .strings import element
+from .strings import element, escaped
 from .table import effect, host
 from .values import plain, tensor
 
@@ -37,7 +37,7 @@ def summary(value: Any, most: int) -> str:
 
 
 def _element(value: Any) -> str:
-    return value.decode("utf-8", "backslashreplace") if isinstance(value, bytes) else element(value)
+    return escaped(value) if isinstance(value, bytes) else element(value)
 
 
 def _rows(parts: list[str], shape: tuple[int, ...], limit: int, start: int, rank: int) -> str:

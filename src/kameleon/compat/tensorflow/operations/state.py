@@ -11,7 +11,7 @@ from kameleon.graph.primitives import elementwise as E
 from ..failures import failure, invalid
 from ..graph import Operation, shape_text
 from ..lowering import Lowering
-from ..variables import Reference, Store
+from ..variables import Reference, Store, absent
 from .table import effect, host
 from .values import Kind, broadcast, sizes_of
 
@@ -92,7 +92,9 @@ def _count_up_to(store: Store, reference: Reference, *, limit: int) -> np.ndarra
 
 
 @host("DestroyResourceOp", references=True)
-def _destroy(store: Store, reference: Any) -> list[Any]:
+def _destroy(store: Store, reference: Any, *, ignore_lookup_error: bool) -> list[Any]:
     if isinstance(reference, Reference):
+        if not ignore_lookup_error and reference not in store.variables:
+            raise absent(reference, "DestroyResourceOp")
         store.variables.remove(reference)
     return []

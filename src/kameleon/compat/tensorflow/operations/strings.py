@@ -275,19 +275,33 @@ def shown(x: Any, count: int) -> str:
     return _rows(given, count, 0)
 
 
+_ESCAPED = {
+    **{code: f"\\{code:03o}" for code in (*range(32), *range(127, 256))},
+    **{ord(sign): f"\\{name}" for sign, name in zip("\n\r\t\"'\\", "nrt\"'\\", strict=True)},
+}
+
+
+def escaped(x: bytes) -> str:
+    """Bytes as a string of C's source has them.
+
+    >>> print(escaped("it's\\té".encode()))
+    it\\'s\\t\\303\\251
+    """
+    return x.decode("latin-1").translate(_ESCAPED)
+
+
 def element(x: Any) -> str:
     """One element of a tensor as TensorFlow prints it."""
     if isinstance(x, bytes):
-        written = x.decode("utf-8", "backslashreplace")
-        return f'"{written}"'
+        return f'"{escaped(x)}"'
     if isinstance(x, bool | np.bool_):
         return str(int(x))
     if isinstance(x, np.complexfloating):
         return "?"
     if isinstance(x, np.floating):
-        few, many = (6, 9) if x.dtype.itemsize < 8 else (15, 17)
+        kind, few, many = (np.float32, 6, 9) if x.dtype.itemsize < 8 else (np.float64, 15, 17)
         written = f"{x:.{few}g}"
-        return written if x.dtype.type(written) == x else f"{x:.{many}g}"
+        return written if kind(written) == kind(x) else f"{x:.{many}g}"
     return str(x)
 
 

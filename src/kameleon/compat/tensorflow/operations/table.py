@@ -19,7 +19,7 @@ from ..failures import UNFIT, failure, invalid, is_failure
 from ..graph import PASSING, Operation, Value
 from ..lowering import Lowering, OnHost
 from ..resources.waiting import Attempt, Steps
-from ..variables import Reference, Store
+from ..variables import Reference, Store, absent
 from ..walks import reached
 from .demands.table import DEMANDS, demand
 from .parameters import OF_ARRAYS, OF_VALUES, adapted
@@ -175,6 +175,15 @@ def _evaluating(operation: Operation, *values: Any) -> Any:
 
 def lowered(lowering: Lowering, operation: Operation, given: list[Any]) -> list[Any]:
     """What an operation gives, as values of a region."""
+    try:
+        return _lowered(lowering, operation, given)
+    except Exception as error:
+        if not is_failure(error):
+            raise
+        raise located(error, operation) from error.__cause__
+
+
+def _lowered(lowering: Lowering, operation: Operation, given: list[Any]) -> list[Any]:
     kind = operation.type
     if kind in DEMANDS:
         try:
@@ -243,6 +252,15 @@ def run_on_host(store: Store, operation: Operation, given: list[Any]) -> list[An
     if operation.type in operation.graph.functions:
         graph, kind = operation.graph, operation.type
         return store.call(store, graph, kind, given, operation.attributes)
+    try:
+        return _run_on_host(store, operation, given)
+    except Exception as error:
+        if operation.type not in HOST and not is_failure(error):
+            raise
+        raise located(error, operation) from error.__cause__
+
+
+def _run_on_host(store: Store, operation: Operation, given: list[Any]) -> list[Any] | Steps:
     if operation.type in EFFECTS and operation.type not in HOST:
         effect = EFFECTS[operation.type]
         return listed(effect(OnHost(store), operation, *given))
@@ -264,10 +282,7 @@ def run_on_host(store: Store, operation: Operation, given: list[Any]) -> list[An
             f" {served} types are: see kameleon.compat.tensorflow.operations"
         )
         raise failure("UNIMPLEMENTED", message)
-    try:
-        found = function(store, operation, *given)
-    except Exception as error:
-        raise located(error, operation) from error.__cause__
+    found = function(store, operation, *given)
     return Steps(found) if isinstance(found, Attempt | Generator) else listed(found)
 
 
@@ -297,6 +312,8 @@ def located(error: Exception, operation: Operation) -> Exception:
     """
     if isinstance(error, UNFIT) and not is_failure(error):
         error = invalid(str(error))
+    if isinstance(reference := getattr(error, "absent", None), Reference):
+        error = absent(reference, operation.type)
     if not is_failure(error) or "[[{{node" in str(error):
         return error
     message = f"{error.message}\n\t [[{{{{node {operation.name}}}}}]]"  # type: ignore[attr-defined]

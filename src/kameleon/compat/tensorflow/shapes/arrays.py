@@ -45,7 +45,6 @@ table(
     BroadcastGradientArgs : (?) (?) -> (?) (?)
     Placeholder PlaceholderWithDefault VariableV2 Variable TemporaryVariable AccumulateNV2
         : -> @shape
-    EnsureShape : @shape -> @shape
     SpaceToDepth : ~(b,h,w,c) -> ~(b,h/@block_size,w/@block_size,c*@block_size*@block_size)
     """
 )
@@ -187,9 +186,30 @@ def _concat(operation: Operation, given: list[Shape]) -> Shape:
     return (*rest[:at], total, *rest[at:])
 
 
+def _all_merged(given: list[Shape]) -> Shape:
+    """What is known of a shape by several descriptions of it, the last ones first."""
+    *others, found = given
+    for at, other in reversed([*enumerate(others)]):
+        try:
+            found = merged(other, found)
+        except ShapeMismatchError as error:
+            about = f"\n\tFrom merging shape {at} with other shapes."
+            raise ShapeMismatchError(f"{error}{about}") from None
+    return found
+
+
+shape_of("AddN")(lambda operation, given: _all_merged(given))
+
+
+@shape_of("EnsureShape")
+def _ensured(operation: Operation, given: list[Shape]) -> Shape:
+    wanted: Shape = operation.attribute("shape")
+    return given[0] if wanted is None else merged(wanted, with_rank(given[0], len(wanted)))
+
+
 @shape_of("Pack")
 def _pack(operation: Operation, given: list[Shape]) -> Shape:
-    found = reduce(merged, given)
+    found = _all_merged(given)
     if found is None:
         return None
     at = axis_of(operation.attribute("axis") or 0, len(found) + 1)

@@ -31,7 +31,6 @@ table(
         Complex : x y -> x|y
     SelectV2 : x y z -> x|y|z
     LoopCond : () -> ()
-    AddN : x* -> x
     L2Loss Rank Size IsVariableInitialized VarIsInitializedOp TensorArraySizeV3 : -> ()
     FFT IFFT : x:(*b,?) -> x
     FFT2D IFFT2D : x:(*b,?,?) -> x

@@ -108,6 +108,8 @@ def _chosen(selector: Dataset, sources: list[Dataset]) -> Dataset:
         def step() -> Element | None:
             while any(each is not None for each in following):
                 at = number_of(next(numbers))
+                if not 0 <= at < len(following):
+                    raise invalid(f"Selector index out of range: {at} >= {len(following)}")
                 each = following[at]
                 found = None if each is None else next(each, None)
                 if found is not None:
