@@ -326,5 +326,15 @@ def what_no_turn_needs():
     return [error_of(lambda each=each: each, {x: [[-1.0], [2.0]]}) for each in found]
 
 
+@case
+def channels_that_are_quantized():
+    x = tf.reshape(tf.linspace(-1.5, 2.5, 25), [5, 5])
+    ends = tf.constant([-1.0, -0.7, 0.0, -2.0, -1.3]), tf.constant([2.0, 1.1, 3.0, 0.0, 0.9])
+    of_channels = tf.quantization.fake_quant_with_min_max_vars_per_channel
+    of_all = tf.quantization.fake_quant_with_min_max_vars
+    found = [of_channels(x, *ends, bits) for bits in (2, 4)]
+    return run(found + [of_all(x, -1.0, 2.0, bits) for bits in (2, 4)])
+
+
 if __name__ == "__main__":
     main()

@@ -111,5 +111,14 @@ def damaged():
     return [error_of(lambda data=data: tf.image.decode_png(data)) for data in files]
 
 
+@case
+def crops_halfway_between_pixels():
+    x = tf.reshape(tf.range(256.0), [1, 16, 16, 1])
+    boxes = [[0.1, 0.1, 0.9, 0.8], [-0.1, 0.5, 1.2, 0.1]]
+    crops = [tf.image.crop_and_resize(x, boxes, [0, 0], [n, 5], method=how)
+             for n in (1, 4) for how in ("nearest", "bilinear")]  # fmt: skip
+    return run([tf.squeeze(each) for each in crops])
+
+
 if __name__ == "__main__":
     main()

@@ -39,11 +39,11 @@ def crops(
 def _line(ends: Any, size: Any, count: int) -> Any:
     """Where along an axis the pixels of each box lie: (boxes, count)."""
     last = K.cast(size - 1, ends.dtype)
-    first, behind = ends[:, :1] * last, ends[:, 1:] * last
+    first, behind = ends[:, :1], ends[:, 1:]
     if count == 1:
-        return (first + behind) * 0.5
+        return (first + behind) * 0.5 * last
     steps = K.constant(np.arange(count)[None], ends.dtype)
-    return first + steps * ((behind - first) / (count - 1))
+    return first * last + steps * ((behind - first) * last / (count - 1))
 
 
 def _within(at: Any, size: Any) -> Any:
@@ -63,7 +63,8 @@ def _pixels(x: Any, which: Any, rows: Any, columns: Any, nearest: bool) -> Any:
         return K.gather(flat, (which * size[1] + row) * size[2] + column)
 
     if nearest:
-        return at(K.round(rows), K.round(columns))
+        return at(*(below + K.cast(K.greater_equal(p - below, 0.5), p.dtype)
+                    for p in (rows, columns) for below in (ew.floor(p),)))  # fmt: skip
     (top, bottom), (left, right) = ((ew.floor(p), ew.ceil(p)) for p in (rows, columns))
     across, down = K.expand_dims(columns - left, -1), K.expand_dims(rows - top, -1)
     above = at(top, left) + (at(top, right) - at(top, left)) * across

@@ -33,6 +33,7 @@ class Range:
         first = 1.0 if operation.attribute("narrow_range") else 0.0
         last = float((1 << operation.attribute("num_bits")) - 1)
         start, end = (E.cast(value, "float32") for value in (low, high))
+        self.of_channels = bool(low.shape)
         self.empty = E.logical_and(E.eq(start, zero(start)), E.eq(end, zero(end)))
         self.step = (E.select(self.empty, full_like(end, 1), end) - start) / (last - first)
         at = first - start / self.step
@@ -43,7 +44,8 @@ class Range:
         """Numbers at the nearest steps; zeros for an empty range."""
         x, low, high, step, empty = broadcast(x, self.low, self.high, self.step, self.empty)
         inside = E.maximum(E.minimum(x, high), low) - low
-        return E.select(empty, zero(x), E.floor(inside * (1 / step) + 0.5) * step + low)
+        steps = inside / step if self.of_channels else inside * (1 / step)
+        return E.select(empty, zero(x), E.floor(steps + 0.5) * step + low)
 
     def slopes(self, g: Node, x: Node) -> list[Node]:
         """The gradients that belong to the numbers, to the low and to the high end."""
