@@ -12,6 +12,7 @@ shapes      static shapes, by type of operation
 operations  values, by type of operation: a table
 variables   what a session keeps between runs
 paths       names of files, and patterns of them
+showing     values as messages show them
 eager       operations that run at once, tapes
 protocol    messages and definitions, for graphs without TensorFlow's files
 loading     graphs of files: `kameleon.load_graph`

@@ -483,5 +483,52 @@ def imports_of_other_types():
     return raised(lambda: tf.import_graph_def(graph.as_graph_def(), {"x:0": tf.constant(1)}))
 
 
+@case
+def values_that_messages_tell():
+    x, y, some = tf.zeros([2, 3]), tf.zeros([2]), tf.placeholder(tf.float32, [None])
+    built = [
+        lambda: tf.reshape(x, [4, 2]),
+        lambda: tf.reshape(x, tf.stack([tf.size(some), 4])),
+        lambda: tf.expand_dims(y, 5),
+        lambda: tf.split(x, [2, 2], 1),
+        lambda: tf.range(1, 5, 0),
+        lambda: tf.fill([-1], 1),
+        lambda: tf.reduce_sum(y, 3),
+        lambda: tf.nn.top_k(y, 3),
+        lambda: tf.batch_to_space_nd(tf.zeros([3, 1, 1]), [2], [[0, 0]]),
+        lambda: tf.broadcast_to(y, [5, 3]),
+        lambda: tf.concat([y, x], 0),
+        lambda: tf.concat([x, y, 1.0], 0),
+        lambda: tf.concat([x, x[:, :2]], 0),
+        lambda: tf.tile(y, [1, 2]),
+        lambda: tf.pad(y, [[1]]),
+        lambda: tf.linspace(0.0, 1.0, 0),
+        lambda: y[::0],
+        lambda: y[1, 2],
+        lambda: y[7],
+        lambda: y[..., ...],
+        lambda: tf.argmax(x, 3),
+        lambda: tf.argmax(y, 3),
+        lambda: tf.dynamic_stitch([[0, 1], [0, 1]], [x, y]),
+        lambda: tf.gather(x, [0], axis=4),
+        lambda: tf.sparse.matmul(tf.SparseTensor([[0, 1]], [1.0], [2, 3]), x),
+    ]
+    return [raised(each) for each in built]
+
+
+@case
+def parts_of_sparse_tensors_that_do_not_fit():
+    at = tf.placeholder(tf.int64, [None, 2])
+    x = tf.SparseTensor(at, [1.0, 2.0], [2, 3])
+    made = [
+        (tf.sparse.reorder(x), [[0, 1]]),
+        (tf.sparse.to_dense(x), [[0, 5], [1, 0]]),
+        (x * tf.ones([3, 3]), [[0, 1], [1, 0]]),
+    ]
+    session = tf.Session()
+    found = [raised(partial(session.run, each, {at: given})) for each, given in made]
+    return [[kind, message.splitlines()[0]] for kind, message in found]
+
+
 if __name__ == "__main__":
     main()

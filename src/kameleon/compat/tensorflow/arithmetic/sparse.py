@@ -31,7 +31,12 @@ class Sparse(NamedTuple):
 
 def sparse(indices: Any, values: Any, shape: Any) -> Sparse:
     """A sparse tensor of what operations take."""
-    return Sparse(np.asarray(indices), np.asarray(values), np.asarray(shape, np.int64))
+    found = Sparse(np.asarray(indices), np.asarray(values), np.asarray(shape, np.int64))
+    counts = [len(part) for part in found[:2] if part.ndim]
+    if len({*counts}) > 1:
+        about = "indices and values rows (indexing dimension) must match."
+        raise ValueError(f"{about} (indices = {counts[0]}, values = {counts[1]})")
+    return found
 
 
 def order_of(indices: Array) -> Array:

@@ -33,8 +33,8 @@ def checked(x: A.Sparse) -> A.Sparse:
     outside = (x.indices < 0) | (x.indices >= x.shape)
     if outside.any():
         at = int(np.flatnonzero(outside.any(1))[0])
-        where = f"indices[{at}] = {x.indices[at].tolist()}"
-        raise invalid(f"{where} is out of bounds: need 0 <= index < {x.shape.tolist()}")
+        where = f"indices[{at}] = {shape_text(tuple(x.indices[at]))}"
+        raise invalid(f"{where} is out of bounds: need 0 <= index < {shape_text(tuple(x.shape))}")
     return x
 
 
@@ -124,7 +124,9 @@ def _with_dense(operation: Operation, at: Any, values: Any, shape: Any, b: Any) 
     try:
         wide = np.broadcast_to(b, tuple(x.shape))
     except ValueError:
-        raise invalid(f"{np.shape(b)} isn't broadcast to {x.shape.tolist()}") from None
+        about = "SparseDenseBinaryOpShared broadcasts dense to sparse only; got incompatible"
+        shapes = f"{shape_text(tuple(x.shape))} vs. {shape_text(np.shape(b))}"
+        raise invalid(f"{about} shapes: {shapes}") from None
     with np.errstate(all="ignore"):
         found = DENSE[operation.type[-3:]](x.values, wide[tuple(x.indices.T)])
     return np.asarray(found, x.values.dtype)

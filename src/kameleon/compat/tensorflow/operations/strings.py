@@ -15,6 +15,7 @@ from ..arithmetic import hashes as H
 from ..arithmetic import patterns
 from ..failures import failure, invalid
 from ..graph import Operation
+from ..showing import element
 from .table import fold, host
 from .values import Kind, Texts, plain, scalar, text, texts
 
@@ -273,36 +274,6 @@ def shown(x: Any, count: int) -> str:
     if not given.ndim:
         return element(given[()])
     return _rows(given, count, 0)
-
-
-_ESCAPED = {
-    **{code: f"\\{code:03o}" for code in (*range(32), *range(127, 256))},
-    **{ord(sign): f"\\{name}" for sign, name in zip("\n\r\t\"'\\", "nrt\"'\\", strict=True)},
-}
-
-
-def escaped(x: bytes) -> str:
-    """Bytes as a string of C's source has them.
-
-    >>> print(escaped("it's\\té".encode()))
-    it\\'s\\t\\303\\251
-    """
-    return x.decode("latin-1").translate(_ESCAPED)
-
-
-def element(x: Any) -> str:
-    """One element of a tensor as TensorFlow prints it."""
-    if isinstance(x, bytes):
-        return f'"{escaped(x)}"'
-    if isinstance(x, bool | np.bool_):
-        return str(int(x))
-    if isinstance(x, np.complexfloating):
-        return "?"
-    if isinstance(x, np.floating):
-        kind, few, many = (np.float32, 6, 9) if x.dtype.itemsize < 8 else (np.float64, 15, 17)
-        written = f"{x:.{few}g}"
-        return written if kind(written) == kind(x) else f"{x:.{many}g}"
-    return str(x)
 
 
 def _rows(x: Array, count: int, depth: int) -> str:

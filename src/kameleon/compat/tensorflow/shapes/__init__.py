@@ -27,7 +27,7 @@ from . import (  # noqa: F401
     state,
     strings,
 )
-from .known import known_value
+from .known import first_failure, known_value
 from .rules import RULES, ShapeMismatchError, merged
 
 VARIANT = NUMBERS["variant"]
@@ -49,10 +49,10 @@ def infer(operation: Operation) -> list[Shape]:
     given = [source.shapes[index] for source, index in operation.inputs]
     try:
         found = rule(operation, given)
-    except ShapeMismatchError as error:
+    except ShapeMismatchError:
+        about = f"for '{operation.name}' (op: '{operation.type}') with input shapes"
         shown = ", ".join(map(shape_text, given))
-        raise invalid(
-            f"{error} for '{operation.name}' (op: '{operation.type}') with input shapes: {shown}."
-        ) from None
+        told, values = first_failure(operation, lambda: rule(operation, given))
+        raise invalid(f"{told} {about}: {shown}{values}.") from None
     shapes: list[Shape] = found if isinstance(found, list) else [found]
     return (shapes + [None] * count)[:count]

@@ -28,6 +28,7 @@ from .rules import (
     same,
     shape_of,
     unknown,
+    with_axis,
     with_rank,
 )
 
@@ -167,16 +168,16 @@ def _concat(operation: Operation, given: list[Shape]) -> Shape:
     axis = value_at(operation, len(given) - 1 if is_last else 0)
     shapes = given[:-1] if is_last else given[1:]
     with_rank(given[-1 if is_last else 0], 0)
-    known = [at_least(shape, 1) for shape in shapes if shape is not None]
-    if not known:
+    known = next((shape for shape in shapes if shape is not None), None)
+    if known is None:
         return None
-    rank = len(known[0] or ())
+    rank = len(at_least(known, 1) or ())
     wide = [(UNKNOWN,) * rank if shape is None else with_rank(shape, rank) for shape in shapes]
     if axis is None:
         return unknown(rank)
     at = int(axis)
     for shape in shapes:
-        at_least(shape, at + 1 if at >= 0 else -at)
+        with_axis(shape, at)
     at %= rank
     others: list[Shape] = [shape[:at] + shape[at + 1 :] for shape in wide]
     rest = reduce(merged, others)

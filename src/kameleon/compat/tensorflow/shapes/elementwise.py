@@ -111,8 +111,8 @@ def reduced(shape: Shape, axes: np.ndarray | None, keep: bool) -> Shape:
 def _arg(operation: Operation, given: list[Shape]) -> Shape:
     axis, shape = value_at(operation, 1), given[0]
     with_rank(given[1], 0)
-    if shape is None:
-        return None
+    if shape is None or len(shape) <= 1:  # of those the axis isn't looked at
+        return shape and ()
     if axis is None:
         return unknown(len(shape) - 1)
     about = "Dimension ({axis}) must be in the range [-{rank}, {rank}), where {rank} is"

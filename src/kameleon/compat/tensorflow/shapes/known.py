@@ -5,14 +5,16 @@ are known in full. Of vectors of sizes a part may be known: there, -1 stands for
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextvars import ContextVar
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ..dtypes import name_of
-from ..graph import Operation, Shape
+from ..graph import Operation, Shape, shape_text
 from ..protocol.tensors import array_of
+from ..showing import summary
 from .rules import UNKNOWN, ShapeMismatchError, exactly, unknown, with_rank
 
 Array = np.ndarray
@@ -20,6 +22,7 @@ Ask = Callable[[], "Array | None"]
 Fold = Callable[["Operation", list[Ask], int], "Array | None"]
 
 DEPTH = 64  # how far back is looked
+MOST = 256  # elements that a message shows
 LARGEST = 1 << 20  # of what is computed, how many elements
 FOLDS: dict[str, Fold] = {}
 COUNTING = frozenset({"Rank", "Size"})
@@ -90,8 +93,69 @@ def constant(operation: Operation) -> Array:
     return value
 
 
+class _Asked:
+    """While a message is made: the values that the shape function of its operation asks for.
+
+    Attributes:
+        places: by place of an input, whether it stands for sizes.
+        known: the places whose values it's given.
+    """
+
+    def __init__(self, operation: Operation) -> None:
+        self.operation = operation
+        self.places: dict[int, bool] = {}
+        self.known: set[int] = set()
+
+    def shown(self) -> str:
+        """What the message tells of the values that are given."""
+        values, sizes = [], []
+        for place in sorted(self.known):
+            shape = sizes_at(self.operation, place) if self.places[place] else None
+            value = value_at(self.operation, place)
+            if shape is not None:
+                sizes.append(f"input[{place}] = {shape_text(shape)}")
+            elif value is not None:
+                values.append(f"input[{place}] = <{summary(value, MOST)}>")
+        told = {"computed input tensors": values, "input tensors computed as partial shapes": sizes}
+        return "".join(
+            f" and with {what}: {', '.join(all_)}" for what, all_ in told.items() if all_
+        )
+
+
+_ASKED: ContextVar[_Asked | None] = ContextVar("asked", default=None)
+
+
+def first_failure(operation: Operation, fail: Callable[[], Any]) -> tuple[str, str]:
+    """How a shape function fails first, and with which values: it begins without any, and goes on
+    with those that it asked for, as long as it asks for more.
+    """
+    asked = _Asked(operation)
+    token = _ASKED.set(asked)
+    try:
+        while True:
+            try:
+                fail()
+            except ShapeMismatchError as error:
+                return str(error), asked.shown()
+            assert asked.known != {*asked.places}, "it failed before"
+            asked.known = {*asked.places}
+    finally:
+        _ASKED.reset(token)
+
+
+def _is_hidden(operation: Operation, place: int, are_sizes: bool) -> bool:
+    """Whether a shape function isn't given a value yet; that it asks for it is noted."""
+    asked = _ASKED.get()
+    if asked is None or asked.operation is not operation:
+        return False
+    asked.places[place] = are_sizes or asked.places.get(place, False)
+    return place not in asked.known
+
+
 def value_at(operation: Operation, place: int) -> Array | None:
     """The known value of an operation's input."""
+    if _is_hidden(operation, place, False):
+        return None
     source, index = operation.inputs[place]
     return known_value(source, index)
 
@@ -162,6 +226,8 @@ def _size(operation: Operation, asks: list[Ask], index: int) -> Array | None:
 
 def sizes_at(operation: Operation, place: int) -> Shape:
     """The sizes that an input holds, as a shape: -1 where one isn't known; None, if none is."""
+    if _is_hidden(operation, place, True):
+        return _of_rank(shape_at(operation, place))
     source, index = operation.inputs[place]
     return _sizes(source, index, 0)
 
@@ -211,9 +277,13 @@ def _sizes(operation: Operation, index: int, depth: int) -> Shape:
         value = known_value(operation, index)
         if value is not None and value.ndim == 1:
             return tuple(int(size) for size in value)
-        shape = operation.shapes[index]
-        return unknown(shape[0]) if shape and len(shape) == 1 else None
+        return _of_rank(operation.shapes[index])
     return found
+
+
+def _of_rank(shape: Shape) -> Shape:
+    """What is known of sizes by the shape of what holds them: how many there are."""
+    return unknown(shape[0]) if shape and len(shape) == 1 else None
 
 
 def _joined(operation: Operation, depth: int) -> Shape:

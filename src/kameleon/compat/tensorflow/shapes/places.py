@@ -12,12 +12,12 @@ from .rules import (
     UNKNOWN,
     ShapeMismatchError,
     at_least,
-    axis_of,
     merged,
     product,
     same,
     shape_of,
     unknown,
+    with_axis,
     with_rank,
 )
 
@@ -62,7 +62,7 @@ def _gather(operation: Operation, given: list[Shape]) -> Shape:
     batch += len(at) if batch < 0 else 0
     if axis is None:
         return unknown(len(table) - 1 + len(at) - batch)
-    over = axis_of(int(axis), len(table))
+    over = int(axis) % len(with_axis(table, int(axis)) or ())
     if batch > over:
         raise ShapeMismatchError(f"batch_dims {batch} is beyond axis {over}")
     merged(table[:batch], at[:batch])

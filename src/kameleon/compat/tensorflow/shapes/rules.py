@@ -109,6 +109,11 @@ def at_least(shape: Shape, rank: int) -> Shape:
     return shape
 
 
+def with_axis(shape: Shape, axis: int) -> Shape:
+    """The shape, whose rank must be high enough for an axis."""
+    return at_least(shape, axis + 1 if axis >= 0 else -axis)
+
+
 def broadcast(one: Shape, other: Shape) -> Shape:
     """The shape of an element-wise function of two tensors."""
     if one is None or other is None:
