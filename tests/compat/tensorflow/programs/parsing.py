@@ -4,7 +4,7 @@ import zlib
 
 import numpy as np
 import tensorflow as tf
-from recording import case, error_of, main, told
+from recording import case, error_of, leaves, main, raised, run, told
 
 
 def feature(*values):
@@ -196,6 +196,38 @@ def crosses():
         told(hashed([words, numbers, words], 1000, 99)),
         told(hashed([tf.SparseTensor([[1, 0]], ["b"], [2, 1]), numbers])),
     ]  # fmt: skip
+
+
+@case
+def features_that_are_not_as_asked_for():
+    given = [example(f=feature(1.0, 2.0), i=feature(3, 4, 5)), example(f=feature(3.0, 4.0))]
+    fixed, rows, io = tf.io.FixedLenFeature, tf.io.FixedLenSequenceFeature, tf.io
+    specs = [
+        {"i": fixed([3], tf.int64)},
+        {"f": fixed([2], tf.int64)},
+        {"f": fixed([3], tf.float32)},
+        {"i": rows([2], tf.int64, True)},
+        {"f": tf.io.VarLenFeature(tf.string)},
+        {"s": fixed([], tf.string)},
+        {"i": tf.io.SparseFeature("i", "f", tf.float32, 9)},
+    ]
+    whole = [lambda each=each: io.parse_example(given, each) for each in specs]
+    whole += [lambda: io.parse_example(given, specs[0], example_names=["one", "other"])]
+    whole += [lambda each=each: io.parse_single_example(given[0], each) for each in specs]
+    message = sequence({"c": feature(1)}, x=[feature(1.0, 2.0), feature(3.0)])
+    lists = [
+        ({"q": fixed([], tf.int64)}, {}),
+        ({}, {"x": rows([2], tf.float32)}),
+        ({}, {"q": rows([], tf.int64)}),
+    ]
+    steps = io.parse_single_sequence_example
+    whole += [lambda each=each: max(steps(message, *each), key=len) for each in lists]
+    found = [raised(lambda each=each: run(leaves(list(each().values())))) for each in whole]
+    data = tf.data.Dataset.from_tensors(given)
+    data = data.apply(tf.data.experimental.parse_example_dataset(specs[2]))
+    step = tf.data.make_one_shot_iterator(data).get_next()
+    found.append(raised(lambda: run(step["f"])))
+    return [[kind, *message.splitlines()[:1]] for kind, message in found]
 
 
 if __name__ == "__main__":

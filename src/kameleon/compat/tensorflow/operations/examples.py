@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,7 @@ import numpy as np
 from ..arithmetic import sparse as A
 from ..dtypes import NUMBERS, in_numpy, name_of, shown
 from ..failures import invalid
-from ..graph import Operation, Shape
+from ..graph import Operation, Shape, shape_text
 from .sequences import of_batch, of_rows
 from .strings import each
 from .table import fold
@@ -31,6 +31,47 @@ def message_of(kind: str, data: Any) -> Any:
     except Exception:  # protobuf's own classes depend on its version
         raise invalid(f"Could not parse example input, value: '{text(data)}'") from None
     return made
+
+
+# What is said of a feature that isn't as it's asked for: of one of several examples; of one that
+# is alone; of a sequence; of a step of a sequence.
+_AT = "Name: {name}, Key: {key}, Index: {at}.  "
+_COUNT = "Number of {kind} values != expected.  %s size: {size} but output shape: {shape}"
+_TYPES = "Data types don't match. Data type: {found} but expected type: {kind}"
+_SPARSE = "Data types don't match. Expected type: {kind}, Actual type: {found}"
+_MISSING = "Feature: {key} (data type: {kind}) is required but could not be found."
+WORDS = {
+    "ParseExample": {
+        "type": _AT + _TYPES,
+        "sparse": _AT + _SPARSE,
+        "missing": f"Name: {{name}}, {_MISSING}",
+        "count": _AT + _COUNT % "Values",
+        "stride": f"{_AT}Number of {{kind}} values is not a multiple of stride length. Saw {{size}}"
+        " values but output shape is: {shape}",
+    },
+    "ParseSingleExample": {
+        "type": f"Key: {{key}}.  {_TYPES}",
+        "sparse": f"Key: {{key}}.  {_SPARSE}",
+        "missing": _MISSING,
+        **dict.fromkeys(("count", "stride"), "Key: {key}.  Can't parse serialized Example."),
+    },
+    "ParseSequenceExample": {
+        "type": f"Key: {{key}}.  {_TYPES}",
+        "sparse": f"Key: {{key}}.  {_SPARSE}",
+        "missing": "Name: {name}, Context feature '{key}' is required but could not be found.",
+        **dict.fromkeys(("count", "stride"), _AT + _COUNT % "values"),
+        "list": "Name: {name}, Feature list '{key}' is required but could not be found.  Did you"
+        " mean to include it in feature_list_dense_missing_assumed_empty or"
+        " feature_list_dense_defaults?",
+    },
+}
+
+
+class UnfitError(Exception):
+    """A feature isn't as it's asked for: how, and what is told of it."""
+
+    def __init__(self, how: str, **told: Any) -> None:
+        super().__init__(how, told)
 
 
 @dataclass
@@ -63,8 +104,8 @@ class Feature:
         if field is None:
             return None
         if FIELDS[field] != self.kind:
-            told = f"Expected type: {self.kind}, but input type is {FIELDS[field]}"
-            raise invalid(f"Key: {self.key}.  Data types don't match. {told}")
+            how = "sparse" if self.shape is None else "type"
+            raise UnfitError(how, found=shown(NUMBERS[FIELDS[field]]))
         return list(getattr(feature, field).value)
 
     def array(self, values: Sequence[Any], shape: Sequence[int]) -> Array:
@@ -82,13 +123,12 @@ class Feature:
         if values is None:
             default = plain(self.default)
             if not default.size and np.prod(shape):
-                told = f"Feature: {self.key} (data type: {shown(NUMBERS[self.kind])}) is required"
-                raise invalid(f"{told} but could not be found.")
+                raise UnfitError("missing")
             return default.reshape(shape)
         size = int(np.prod(shape[1:] if is_open else shape))
         if len(values) % max(size, 1) if is_open else len(values) != size:
-            told = f"Number of {self.kind} values != expected.  values size: {len(values)}"
-            raise invalid(f"Key: {self.key}.  {told} but output shape: {list(shape)}")
+            how = "stride" if is_open else "count"
+            raise UnfitError(how, size=len(values), shape=shape_text(shape))
         return self.array(values, (-1, *shape[1:]) if is_open else shape)
 
     def batch(self, arrays: list[Array]) -> Array:
@@ -108,10 +148,6 @@ class Feature:
         """The feature of each of any number of steps."""
         return Feature(self.key, self.kind, (-1, *(self.shape or ())), ())
 
-    def sparse(self, examples: Sequence[Any]) -> A.Sparse:
-        """The sparse tensor of several examples."""
-        return of_batch([self.values(each) or [] for each in examples], self.numpy)
-
 
 def asked(keys: Sequence[Any], kinds: Sequence[int], *more: Sequence[Any]) -> list[Feature]:
     """Features by their names, data types, and maybe shapes and defaults; attributes that hold
@@ -130,13 +166,31 @@ class Wanted:
         sparse, dense: of the whole.
         sparse_lists, dense_lists: one for each step.
         optional: lists that count as empty where they're missing.
+        words: what is said of features that aren't so.
+        names: of examples, for messages; by default they have none.
     """
 
+    words: Mapping[str, str]
+    names: Sequence[str] | None
     sparse: list[Feature]
     dense: list[Feature]
     sparse_lists: Sequence[Feature] = ()
     dense_lists: Sequence[Feature] = ()
     optional: Set[str] = frozenset()
+
+    def each(self, feature: Feature, read: Callable[[Any], Any], given: Iterable[Any]) -> list[Any]:
+        """What a feature is in each of what is given."""
+        found = []
+        for at, one in enumerate(given):
+            try:
+                found.append(read(one))
+            except UnfitError as error:
+                how, told = error.args
+                name = "" if self.names is None else self.names[at] if self.names else "<unknown>"
+                kind = shown(NUMBERS[feature.kind])
+                text = self.words[how].format(key=feature.key, kind=kind, at=at, name=name, **told)
+                raise invalid(text) from None
+        return found
 
     def steps(self, feature: Feature, message: Any) -> list[Any]:
         """The features of a list, step by step."""
@@ -144,45 +198,43 @@ class Wanted:
         if feature.key not in lists:
             is_dense = any(feature is each for each in self.dense_lists)
             if is_dense and feature.key not in self.optional:
-                raise invalid(
-                    f"Name: <unknown>, Feature list '{feature.key}' is required but could not be"
-                    " found.  Did you mean to include it in"
-                    " feature_list_dense_missing_assumed_empty or"
-                    " feature_list_dense_defaults?"
-                )
+                raise UnfitError("list")
             return []
         return [{feature.key: step} for step in lists[feature.key].feature]
 
     def rows(self, feature: Feature, message: Any) -> Array:
         """The arrays of a list's steps, in one."""
         shape = feature.shape or ()
-        found = []
-        for at, step in enumerate(self.steps(feature, message)):
-            values = feature.values(step)
-            if values is None or len(values) != np.prod(shape):
-                told = f"Key: {feature.key}, Index: {at}.  Number of values != expected"
-                raise invalid(f"{told}: output shape: {list(shape)}")
-            found.append(feature.array(values, shape))
+
+        def row(step: Any) -> Array:
+            values = feature.values(step) or []
+            if len(values) != np.prod(shape):
+                raise UnfitError("count", size=len(values), shape=shape_text(shape))
+            return feature.array(values, shape)
+
+        [steps] = self.each(feature, lambda each: self.steps(feature, each), [message])
+        found = self.each(feature, row, steps)
         return np.stack(found) if found else np.empty((0, *shape), feature.numpy)
 
     def lists(self, feature: Feature, messages: Sequence[Any]) -> A.Sparse:
         """The sparse tensor of messages, steps and values."""
         rows, longest = [], 0
         for at, message in enumerate(messages):
-            steps = self.steps(feature, message)
+            steps = self.each(feature, feature.values, self.steps(feature, message))
             longest = max(longest, len(steps))
-            rows += [((at, step), feature.values(each) or []) for step, each in enumerate(steps)]
+            rows += [((at, step), values or []) for step, values in enumerate(steps)]
         return of_rows(rows, (len(messages), longest), feature.numpy)
 
     def parsed(self, messages: Sequence[Any], alone: bool = False) -> list[Array]:
         """What operations give of messages; of one that is alone, without the batch's axis."""
         contexts = [_context(each) for each in messages]
-        sparse = [each.sparse(contexts) for each in self.sparse]
+        found = [(f, self.each(f, f.values, contexts)) for f in self.sparse]
+        sparse = [of_batch([x or [] for x in values], f.numpy) for f, values in found]
         lists = [self.lists(each, messages) for each in self.sparse_lists]
-        dense = [each.batch([each.dense(x) for x in contexts]) for each in self.dense]
+        dense = [f.batch(self.each(f, f.dense, contexts)) for f in self.dense]
         rows = [[self.rows(each, x) for x in messages] for each in self.dense_lists]
         if alone:
-            firsts = [_by_parts([_first(each) for each in found]) for found in (sparse, lists)]
+            firsts = [_by_parts([_first(each) for each in part]) for part in (sparse, lists)]
             return [*firsts[0], *(x[0, ...] for x in dense), *firsts[1], *(x[0] for x in rows)]
         return [
             *_by_parts(sparse),
@@ -219,8 +271,9 @@ def _batch(
 ) -> list[Array]:  # fmt: skip
     dense, defaults = values[Nsparse : Nsparse + Ndense], values[Nsparse + Ndense :]
     wanted = Wanted(
-        asked(values[:Nsparse], sparse_types), asked(dense, Tdense, dense_shapes, defaults)
-    )
+        WORDS["ParseExample"], [text(name) for name in np.ravel(names)],
+        asked(values[:Nsparse], sparse_types), asked(dense, Tdense, dense_shapes, defaults),
+    )  # fmt: skip
     return wanted.parsed([message_of("Example", data) for data in given])
 
 
@@ -230,7 +283,8 @@ def _one(
     dense_keys: list[bytes], Tdense: list[int], dense_shapes: list[Any],
 ) -> list[Array]:  # fmt: skip
     sparse, dense = asked(sparse_keys, sparse_types), (dense_keys, Tdense, dense_shapes, defaults)
-    return Wanted(sparse, asked(*dense)).parsed([message_of("Example", given.item())], alone=True)
+    wanted = Wanted(WORDS["ParseSingleExample"], None, sparse, asked(*dense))
+    return wanted.parsed([message_of("Example", given.item())], alone=True)
 
 
 @fold("DecodeJSONExample")
@@ -255,6 +309,8 @@ def _wanted(
 ) -> Wanted:
     told = operation.attribute
     return Wanted(
+        WORDS["ParseSequenceExample"],
+        None,
         asked(keys("context_sparse_keys"), told("context_sparse_types")),
         asked(keys("context_dense_keys"), told("Tcontext_dense"),
               told("context_dense_shapes"), defaults),

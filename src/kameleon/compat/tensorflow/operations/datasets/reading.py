@@ -12,7 +12,7 @@ import numpy as np
 from ...dtypes import name_of
 from ...failures import invalid
 from ...formats import parts
-from ..examples import Wanted, asked, message_of
+from ..examples import WORDS, Wanted, asked, message_of
 from ..parsing import Columns
 from ..values import objects, text, texts
 from .base import Dataset, Element, array, dataset
@@ -48,9 +48,8 @@ def _examples(
     dense_shapes: Sequence[Any],
 ) -> Dataset:  # fmt: skip
     count = len(sparse_keys)
-    wanted = Wanted(
-        asked(sparse_keys, sparse_types), asked(dense_keys, Tdense, dense_shapes, defaults)
-    )
+    dense = asked(dense_keys, Tdense, dense_shapes, defaults)
+    wanted = Wanted(WORDS["ParseExample"], (), asked(sparse_keys, sparse_types), dense)
     order = np.argsort(np.array([*sparse_keys, *dense_keys]), kind="stable")
 
     def parsed(serialized: Any) -> list[Any]:
