@@ -6,6 +6,7 @@ kameleon run definitions.py               # where TensorFlow's Python files are 
 from pathlib import Path
 
 import tensorflow.contrib.factorization
+import tensorflow.contrib.framework
 import tensorflow.contrib.image
 import tensorflow.contrib.layers
 import tensorflow.contrib.resampler

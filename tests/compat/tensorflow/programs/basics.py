@@ -4,7 +4,7 @@ from functools import partial
 
 import numpy as np
 import tensorflow as tf
-from recording import case, error_of, main, run, started, told
+from recording import case, error_of, main, raised, run, started, told
 
 # What a tensor is -------------------------------------------------------------------------------
 
@@ -388,6 +388,15 @@ def what_is_left_of_nothing():
     sizes = ([-1, 0, 2, 2], [0, -1], [-1, 4], [0, -1, 4], [-1], [2, -1])
     found = [tf.reshape(x, each) for each in sizes for x in given]
     return [[x.shape.as_list(), each.shape] for x, each in zip(found, run(found))]  # noqa: B905
+
+
+@case
+def variables_that_begin_with_zeros():
+    made = [tf.get_variable(name, [2, 3], tf.float64, use_resource=name == "b") for name in "ab"]
+    begin, session = [tf.contrib.framework.zero_initializer(w).op for w in made], tf.Session()
+    session.run(begin)
+    again = [raised(lambda each=each: session.run(each)) for each in begin]
+    return session.run(made), [[kind, message.splitlines()[0]] for kind, message in again]
 
 
 if __name__ == "__main__":

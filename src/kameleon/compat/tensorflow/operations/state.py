@@ -8,6 +8,7 @@ import numpy as np
 
 from kameleon.graph.primitives import elementwise as E
 
+from ..dtypes import in_numpy, name_of
 from ..failures import failure, invalid
 from ..graph import Operation, shape_text
 from ..lowering import Lowering
@@ -74,6 +75,18 @@ def _assign_sum(lowering: Lowering, operation: Operation, reference: Reference, 
     operands = broadcast(lowering.value(reference), lowering.value(value))
     lowering.assign(reference, function(*operands))
     return given_back(operation, reference)
+
+
+@host("ZeroInitializer ZeroVarInitializer", references=True)
+def _begin_with_zeros(store: Store, operation: Operation, reference: Reference) -> Reference:
+    if reference in store.variables:
+        raise invalid("input is already initialized")
+    source, index = operation.inputs[0]
+    kind, shape = source.types[index], source.shapes[index]
+    if reference.by_handle:
+        kind, shape = operation.attribute("dtype"), operation.attribute("shape")
+    store.variables.begin(reference, np.zeros(shape or (), in_numpy(name_of(kind))))
+    return reference
 
 
 @host("IsVariableInitialized VarIsInitializedOp", references=True)

@@ -33,6 +33,8 @@ table(
     CountUpTo StridedSliceAssign TensorStridedSliceUpdate : x -> x
     Switch RefSwitch : x () -> x x
     Enter RefEnter : x -> x if is_constant else ?
+    ZeroInitializer : x -> x
+    ZeroVarInitializer : ? -> ()
     """
 )
 
