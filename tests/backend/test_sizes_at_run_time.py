@@ -225,6 +225,9 @@ def test_ranges_with_bounds_from_tensors(bounds: tuple[float, ...]) -> None:
         (lambda x: K.slice(x, [0, 1], [0, 3]), (3, 2)),
         (lambda x: K.slice(x, [0, 0], [-1, 3]), (0, 2)),
         (lambda x: K.slice(x, [0, 0], K.shape(x) + 1), (0, 2)),
+        (lambda x: K.squeeze(x, 1), (3, 2)),
+        (lambda x: K.squeeze(x, -1), (0, 2)),
+        (lambda x: K.squeeze(x, 0), (0, 0)),
     ],
 )
 def test_what_does_not_fit_fails_when_run(build: Build, shape: tuple[int, ...]) -> None:

@@ -70,6 +70,13 @@ def test_loops_conditions_and_functions_of_python(engine: Engine) -> None:
         np.testing.assert_array_equal(a.astype("float64"), b)
 
 
+def test_inputs_that_nothing_computes_with(engine: Engine) -> None:
+    x, y = K.placeholder((2, 3), dtype="bfloat16"), K.placeholder((2,))
+    got = K.function([x, y], [y * 2, K.shape(x)])([ROWS, np.ones(2)])
+    np.testing.assert_array_equal(got[0], [2, 2])
+    np.testing.assert_array_equal(got[1], [2, 3])
+
+
 def test_it_may_be_the_default(engine: Engine) -> None:
     K.set_floatx("bfloat16")
     try:

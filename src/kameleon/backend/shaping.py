@@ -259,11 +259,13 @@ def squeeze(x: TensorLike, axis: int) -> Tensor:
     """
     x = as_tensor(x, "squeeze")
     at = axis_of(x, axis, "squeeze")
-    if x.shape[at] not in (1, None):
-        raise ShapeError(
-            f"squeeze: axis {axis} of shape {show_shape(x.shape)} has size {x.shape[at]}; only"
-            " axes of size 1 can be dropped"
-        )
+    size, rule = size_of(x, at), "only axes of size 1 can be dropped"
+    if isinstance(size, Node):  # a tensor without elements has as many whatever this size is
+        holds, message = binary(ew.eq, size, 1, "squeeze"), f"squeeze: axis {axis}: {rule}"
+        x = check(x, holds, message=message)
+    elif size != 1:
+        shown = show_shape(x.shape)
+        raise ShapeError(f"squeeze: axis {axis} of shape {shown} has size {size}; {rule}")
     dims = dims_of(x)
     return reshape_primitive(x, [*dims[:at], *dims[at + 1 :]])
 

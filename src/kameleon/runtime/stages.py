@@ -30,9 +30,7 @@ from .engines import embedded
 def build(graph: Graph, engine: Engine) -> Executable:
     """Code for a graph behind all passes (`graph.passes.pipeline`)."""
     levels = Levels(graph, engine)
-    if levels.top == 0 and not levels.declined:
-        return compiled_for_any_size(graph, engine)
-    return _Staged(levels)
+    return compiled_for_any_size(graph, engine) if levels.are_one else _Staged(levels)
 
 
 class Levels:
@@ -46,6 +44,12 @@ class Levels:
         for node in graph.nodes:
             self.of[node] = self._level(node, known)
         self.top = max((self.of[n] for n in graph.nodes), default=0)
+
+    @property
+    def are_one(self) -> bool:
+        """Whether the engine takes the graph with all its inputs, those that nothing uses, too."""
+        bits = self.engine.bits
+        return not (self.top or self.declined or any(x.dtype in bits for x in self.graph.inputs))
 
     def _level(self, node: Node, known: set[Node]) -> int:
         level = max([self.of[n] for n in node.operands], default=0)
