@@ -62,6 +62,23 @@ def test_a_program_that_isn_t_there(
     assert len(done.stderr.splitlines()) == 1 and not (tmp_path / "pages").exists()
 
 
+@pytest.mark.parametrize("command", ["explore", "profile"])
+@pytest.mark.parametrize(("name", "status"), [("package.absent", 1), ("package.present", 0)])
+def test_a_folder_in_which_nothing_is_goes(
+    tmp_path: Path, command: str, name: str, status: int
+) -> None:
+    for file in ("__init__.py", "present.py"):
+        (tmp_path / "package").mkdir(exist_ok=True)
+        (tmp_path / "package" / file).write_text("import os; os.chdir('/')")
+    (tmp_path / "there").mkdir()
+    for folder, stays in (("there", True), ("there/new", False), ("new/of/three", False)):
+        done = run(["-c", COMMAND, command, "-o", folder, "-m", name], tmp_path)
+        assert done.returncode == status, done.stderr
+        assert (f"kameleon {command}: No module named {name}" in done.stderr) == bool(status)
+        assert (tmp_path / folder).exists() == stays
+    assert not (tmp_path / "new").exists()
+
+
 TENSORFLOW = """
 import tensorflow as tf
 x = tf.placeholder(tf.float32, [None, 4], name='x')

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from weakref import WeakSet
 
-from kameleon.cli.parsing import Parser, made_or_end
+from kameleon.cli.parsing import Parser, filled
 from kameleon.cli.run import add_options, plan_of, prepared
 from kameleon.errors import KameleonError
 from kameleon.runtime import function as functions
@@ -54,11 +54,13 @@ def main(arguments: Sequence[str]) -> None:
     add_options(parser)
     found = parser.understood(arguments)
     work = prepared(plan_of(found, parser))
-    pages = Pages(made_or_end("explore", found.out))
-    functions.watchers.append(pages)
-    try:
-        work()
-    finally:
-        functions.watchers.remove(pages)
-        told = f"{pages.count} pages are" if pages.count != 1 else "1 page is"
-        print(f"kameleon explore: {told} in {pages.folder}", file=sys.stderr)
+    with filled("explore", found.out) as folder:
+        pages = Pages(folder)
+        functions.watchers.append(pages)
+        try:
+            work()
+        finally:
+            functions.watchers.remove(pages)
+            told = f"{pages.count} pages are" if pages.count != 1 else "1 page is"
+            where = f"{told} in {folder}" if pages.count else "no function was compiled"
+            print(f"kameleon explore: {where}", file=sys.stderr)

@@ -8,7 +8,8 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -204,9 +205,21 @@ def empty(path: Path) -> Path:
     return path
 
 
-def made_or_end(command: str, path: Path) -> Path:
-    """The folder for results of a command that ends as the program that it runs."""
+@contextmanager
+def filled(command: str, path: Path) -> Iterator[Path]:
+    """The folder for results of a command that ends as the program that it runs; what was made for
+    it goes again, if there are none.
+    """
+    whole, process = path.resolve(), os.getpid()
+    new = [folder for folder in (whole, *whole.parents) if not folder.exists()]
     try:
-        return made(path).resolve()
+        made(path)
     except CommandError as error:
         stop(f"kameleon {command}", str(error))
+    try:
+        yield whole
+    finally:
+        if os.getpid() == process:  # a fork that ends leaves it to this one
+            with suppress(OSError):  # something is in it
+                for folder in new:
+                    folder.rmdir()

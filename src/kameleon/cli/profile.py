@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
 from importlib.util import find_spec
 from pathlib import Path
 from time import perf_counter
@@ -11,7 +12,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from kameleon._utils.tables import Part, Shown, Table
-from kameleon.cli.parsing import Parser, made_or_end, number
+from kameleon.cli.parsing import Parser, filled, number
 from kameleon.cli.run import add_options, plan_of, prepared
 from kameleon.errors import KameleonError
 from kameleon.runtime import function as functions
@@ -85,14 +86,14 @@ def main(arguments: Sequence[str]) -> None:
     add_options(parser)
     found = parser.understood(arguments)
     work, recorder = prepared(plan_of(found, parser)), Recorder()
-    folder = found.out and made_or_end("profile", found.out)
     functions.wrap_calls(recorder.around)
-    start = perf_counter()
-    try:
-        work()
-    finally:
-        for part in _told(recorder, perf_counter() - start, found.number, folder):
-            _show(part)
+    with filled("profile", found.out) if found.out else nullcontext() as folder:
+        start = perf_counter()
+        try:
+            work()
+        finally:
+            for part in _told(recorder, perf_counter() - start, found.number, folder):
+                _show(part)
 
 
 def _show(part: Any) -> None:
