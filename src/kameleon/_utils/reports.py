@@ -100,8 +100,8 @@ class Report(Shown):
         """
         count = math.prod(self.mesh.values()) if devices is None else devices
         computing = max(self.flops / machine.flops, self.accessed / machine.memory)
-        told = (seconds(*c, count, machine) for c in self.collectives)
-        return Cost(computing, sum(told))
+        times = (seconds(*c, count, machine) for c in self.collectives)
+        return Cost(computing, sum(times))
 
     def _parts(self) -> list[Part]:
         mesh = " x ".join(f"{name} {size}" for name, size in self.mesh.items())
@@ -114,5 +114,5 @@ class Report(Shown):
         if self.flops:
             parts.append(f"  {self.flops:,.0f} operations, {self.accessed:,.0f} bytes of memory")
         parts.append(f"  arguments {self.held:,} bytes, scratch {self.scratch:,} bytes")
-        told = [f"  {c.number} {c.kind}, {c.bytes:,} bytes" for c in self.collectives]
-        return [*parts, "collectives in a call:", *(told or ["  none"])]
+        lines = [f"  {c.number} {c.kind}, {c.bytes:,} bytes" for c in self.collectives]
+        return [*parts, "collectives in a call:", *(lines or ["  none"])]

@@ -35,19 +35,19 @@ WANTED = (
 # Python 3.6 --------------------------------------------------------------------------------------
 
 
-def find_python(told: str | None = None) -> str:
+def find_python(path: str | None = None) -> str:
     """An interpreter of Python 3.6.
 
     Args:
-        told: the path of one; else the usual places are looked at.
+        path: of one; else the usual places are looked at.
 
     Raises:
         InstallError: there's none.
     """
-    if told is not None:
-        if not _is_right(told):
-            raise InstallError(f"{told} is no Python 3.6; CNTK 2.7 runs on no other")
-        return told
+    if path is not None:
+        if not _is_right(path):
+            raise InstallError(f"{path} is no Python 3.6; CNTK 2.7 runs on no other")
+        return path
     found = next(filter(_is_right, _candidates()), None)
     if found is None:
         raise InstallError(WANTED)

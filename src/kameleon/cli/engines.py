@@ -33,7 +33,7 @@ AT_ONCE = 2  # libraries loading at the same time
 
 @dataclass(frozen=True)
 class EngineRow:
-    """An engine, as far as it's known without loading its library; `told` adds the rest.
+    """An engine, as far as it's known without loading its library; `answered` adds the rest.
 
     Attributes:
         name: the name that chooses the engine.
@@ -137,7 +137,7 @@ def _third_party(point: EntryPoint) -> EngineRow:
     return replace(row, library=point.dist.name, version=point.dist.version)
 
 
-def told(
+def answered(
     found: Iterable[EngineRow],
     progress: Callable[[list[str]], None] = lambda waiting: None,
     ask: Callable[[str], Answer] = ask,
@@ -230,7 +230,7 @@ def main(arguments: Sequence[str]) -> None:
     found = rows(chosen.name)
     if asked.devices:
         with waiting("loading libraries") as status:
-            found = told(found, lambda w: status.update(f"loading {', '.join(w)}"))
+            found = answered(found, lambda w: status.update(f"loading {', '.join(w)}"))
     if asked.json:
         print(json.dumps(as_data(found, chosen), indent=2))
         return

@@ -61,6 +61,6 @@ def main(arguments: Sequence[str]) -> None:
             work()
         finally:
             functions.watchers.remove(pages)
-            told = f"{pages.count} pages are" if pages.count != 1 else "1 page is"
-            where = f"{told} in {folder}" if pages.count else "no function was compiled"
+            about = f"{pages.count} pages are" if pages.count != 1 else "1 page is"
+            where = f"{about} in {folder}" if pages.count else "no function was compiled"
             print(f"kameleon explore: {where}", file=sys.stderr)

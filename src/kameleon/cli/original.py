@@ -183,10 +183,10 @@ def run(command: Sequence[str], report: Report) -> None:
 
 def _why(command: Sequence[str], said: Sequence[str]) -> str:
     """The message for a failed installer: what it said, and what to do."""
-    told = [line for line in said if line.strip()]
-    errors = [line for line in told if line.lstrip().lower().startswith(("error", "×", "╰"))]
-    advice = next((advice for words, advice in ADVICE.items() if words in "\n".join(told)), "")
-    lines = [f"This failed: {' '.join(command)}", *(errors or told[-5:]), advice]
+    output = [line for line in said if line.strip()]
+    errors = [line for line in output if line.lstrip().lower().startswith(("error", "×", "╰"))]
+    advice = next((advice for words, advice in ADVICE.items() if words in "\n".join(output)), "")
+    lines = [f"This failed: {' '.join(command)}", *(errors or output[-5:]), advice]
     return "\n".join(filter(None, lines))
 
 

@@ -92,7 +92,7 @@ def main(arguments: Sequence[str]) -> None:
         try:
             work()
         finally:
-            for part in _told(recorder, perf_counter() - start, found.number, folder):
+            for part in _report(recorder, perf_counter() - start, found.number, folder):
                 _show(part)
 
 
@@ -124,7 +124,7 @@ class Functions(Shown):
         return f"{spent.seconds:.3g}", part, calls, first, later, _named(function)
 
 
-def _told(recorder: Recorder, whole: float, number: int, folder: Path | None) -> Iterator[Any]:
+def _report(recorder: Recorder, whole: float, number: int, folder: Path | None) -> Iterator[Any]:
     longest = recorder.longest()
     yield f"kameleon profile: the program took {whole:.3g} s"
     yield Functions(longest, whole)
@@ -144,5 +144,5 @@ def _told(recorder: Recorder, whole: float, number: int, folder: Path | None) ->
 
 def _named(function: Function) -> str:
     program = function.program
-    told = [f"{len(program.outputs)} outputs", f"{len(program.updates)} updates"]
-    return f"{function.name} ({', '.join(told)})"
+    parts = [f"{len(program.outputs)} outputs", f"{len(program.updates)} updates"]
+    return f"{function.name} ({', '.join(parts)})"

@@ -121,14 +121,14 @@ def add_options(parser: Parser, of_devices: str = DEVICES) -> None:
 def plan_of(found: argparse.Namespace, parser: Parser) -> Plan:
     """What was asked for; options end where the program is named, or at `--`."""
     given = {part.name: getattr(found, part.name, None) for part in fields(Plan)}
-    told = {name: value for name, value in given.items() if value is not None}
+    options = {name: value for name, value in given.items() if value is not None}
     rest = found.program[found.program[:1] == ["--"] :]
     program, *arguments = rest or [""]
     if not program:
         what = "a module behind -m" if found.is_module else "a program"
         parser.error(f"there's no program to run: name {what}")
-    told |= {"program": program, "arguments": arguments, "command": parser.prog}
-    return Plan(**told)
+    options |= {"program": program, "arguments": arguments, "command": parser.prog}
+    return Plan(**options)
 
 
 def understand(arguments: Sequence[str]) -> Plan:
@@ -140,9 +140,9 @@ def understand(arguments: Sequence[str]) -> Plan:
 
 def words(plan: Plan) -> list[str]:
     """A command line that asks for this plan."""
-    told = {"engine": plan.engine, "devices": plan.devices, "as": plan.known_as}
-    told |= {"tensorflow": plan.tensorflow, "keras-on": plan.keras_on}
-    line = [f"--{name}={value}" for name, value in told.items() if value]
+    options = {"engine": plan.engine, "devices": plan.devices, "as": plan.known_as}
+    options |= {"tensorflow": plan.tensorflow, "keras-on": plan.keras_on}
+    line = [f"--{name}={value}" for name, value in options.items() if value]
     if plan.tf_keras:
         line.append("--tf-keras" + f"={plan.which_keras}" * bool(plan.which_keras))
     line += ["--no-old-names"] * plan.no_old_names + ["-m"] * plan.is_module
@@ -180,14 +180,14 @@ def _begin(plan: Plan) -> None:
     # Programs build graphs of objects that stay: looking for cycles among them after each 700 new
     # ones, which is Python's own choice, takes a tenth of their start.
     gc.set_threshold(COLLECTED_AFTER, *gc.get_threshold()[1:])
-    told = {
+    variables = {
         AS: plan.known_as,
         TENSORFLOW: plan.tensorflow,
         KERAS_ON: plan.keras_on or (WHICH_KERAS_ON[0] if plan.devices else ""),
         TF_KERAS: plan.which_keras,
         legacy.SWITCH: "0" if plan.no_old_names else "",
     }
-    os.environ.update({name: value for name, value in told.items() if value})
+    os.environ.update({name: value for name, value in variables.items() if value})
     from kameleon import as_keras  # late: it reads these variables
 
     if plan.devices and plan.engine not in ("", "jax"):

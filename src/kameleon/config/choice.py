@@ -208,8 +208,8 @@ def is_hosted() -> bool:
     >>> is_hosted()
     False
     """
-    told = os.environ.get(ENVIRONMENT, "").strip()
-    return known_as() != HOSTED or (told or settings.told("backend")) == HOSTED
+    choice = os.environ.get(ENVIRONMENT, "").strip()
+    return known_as() != HOSTED or (choice or settings.in_file("backend")) == HOSTED
 
 
 def _asked() -> tuple[tuple[str, str], ...]:

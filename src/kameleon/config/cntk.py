@@ -53,9 +53,9 @@ def for_processor(description: str) -> dict[str, str]:
     {'MKL_DEBUG_CPU_TYPE': '5'}
     """
     rows = (line.partition(":")[::2] for line in description.splitlines())
-    told = {name.strip(): value.split() for name, value in rows}
-    known = {"avx2", "fma"} <= set(told.get("flags", ()))
-    other = told.get("vendor_id", ["GenuineIntel"]) != ["GenuineIntel"]
+    facts = {name.strip(): value.split() for name, value in rows}
+    known = {"avx2", "fma"} <= set(facts.get("flags", ()))
+    other = facts.get("vendor_id", ["GenuineIntel"]) != ["GenuineIntel"]
     return {"MKL_DEBUG_CPU_TYPE": "5"} if known and other else {}
 
 

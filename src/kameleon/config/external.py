@@ -52,7 +52,7 @@ def others_can_read() -> Iterator[None]:
     >>> os.environ[ENVIRONMENT] = "numpy"
     """
     before = os.environ.get(ENVIRONMENT)
-    if (before or settings.told("backend") or WRITTEN_BY_KERAS) in KNOWN_TO_KERAS_3:
+    if (before or settings.in_file("backend") or WRITTEN_BY_KERAS) in KNOWN_TO_KERAS_3:
         yield
         return
     meanwhile = os.environ[ENVIRONMENT] = _known_to_keras()
@@ -70,8 +70,8 @@ def _known_to_keras() -> str:
     for known in guests.KNOWN_TO_KERAS:
         if found := known():
             return found
-    told = settings.told("backend")
-    return str(told) if told in KNOWN_TO_KERAS_3 else WRITTEN_BY_KERAS
+    backend = settings.in_file("backend")
+    return str(backend) if backend in KNOWN_TO_KERAS_3 else WRITTEN_BY_KERAS
 
 
 def load(path: str, source: str = CALL) -> ModuleType:

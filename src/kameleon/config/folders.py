@@ -13,7 +13,7 @@ def folder(variable: str, name: str, among: str | None = None) -> str:
     >>> os.path.basename(folder("KAMELEON_UNSET", "keras-2.3.1"))
     'keras-2.3.1'
     """
-    told = os.environ.get(variable, "").strip()
-    if told:
-        return os.path.abspath(os.path.expanduser(told))
+    path = os.environ.get(variable, "").strip()
+    if path:
+        return os.path.abspath(os.path.expanduser(path))
     return os.path.join(among or os.path.join(sys.prefix, "share", "kameleon"), name)

@@ -25,9 +25,9 @@ def find() -> tuple[str, bool]:
     >>> os.path.basename(find()[0])
     'keras.json'
     """
-    told = os.environ.get("KERAS_HOME")
-    if told:
-        return os.path.join(os.path.expanduser(told), "keras.json"), False
+    folder = os.environ.get("KERAS_HOME")
+    if folder:
+        return os.path.join(os.path.expanduser(folder), "keras.json"), False
     home = os.path.expanduser("~")
     path = os.path.join(home, ".keras", "keras.json")
     if os.access(home, os.W_OK) or os.path.isfile(path):

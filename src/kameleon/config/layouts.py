@@ -84,8 +84,8 @@ class Distribution:
         if self.variables.keys() == {"*"}:
             shown[1] = ("variables", self.variables["*"])
         shown += [("inputs", self.inputs)] if self.inputs else []
-        told = (f"{k}={v!r}" for k, v in shown if v is not None and v != REPLICATED)
-        return f"Distribution({', '.join(told)})"
+        arguments = (f"{k}={v!r}" for k, v in shown if v is not None and v != REPLICATED)
+        return f"Distribution({', '.join(arguments)})"
 
     @boundary
     def over(self, available: int) -> Distribution:

@@ -60,31 +60,31 @@ def this_process(environment: Environment | None = None) -> Process | None:
         ArgumentError: it says a part of it, or numbers that don't go together.
     """
     given = os.environ if environment is None else environment
-    told = {name: given.get(name, "").strip() for name in (COORDINATOR, COUNT, NUMBER)}
+    values = {name: given.get(name, "").strip() for name in (COORDINATOR, COUNT, NUMBER)}
     found = next((launcher for launcher in LAUNCHERS if given.get(launcher.number)), None)
     if found is not None:
         others = COUNT, found.size
-        told[NUMBER] = told[NUMBER] or given[found.number]
-        told[COUNT] = next((given[name] for name in others if given.get(name)), "")
-        if told[COUNT] == "1" or not told[COUNT]:
+        values[NUMBER] = values[NUMBER] or given[found.number]
+        values[COUNT] = next((given[name] for name in others if given.get(name)), "")
+        if values[COUNT] == "1" or not values[COUNT]:
             return None  # it's started by a launcher, alone
-        told[COORDINATOR] = told[COORDINATOR] or found.coordinator(given)
-    if not any(told.values()):
+        values[COORDINATOR] = values[COORDINATOR] or found.coordinator(given)
+    if not any(values.values()):
         return None
-    lacking = [name for name, value in told.items() if not value]
+    lacking = [name for name, value in values.items() if not value]
     if lacking:
         by = f" ({found.title} has started this process)" if found else ""
-        raise ArgumentError(f"{', '.join(lacking)} isn't set; {', '.join(told)} go together{by}")
+        raise ArgumentError(f"{', '.join(lacking)} isn't set; {', '.join(values)} go together{by}")
     try:
-        count, number = int(told[COUNT]), int(told[NUMBER])
+        count, number = int(values[COUNT]), int(values[NUMBER])
     except ValueError:
         count, number = 0, 0
     if not 0 <= number < count:
         raise ArgumentError(
-            f"{NUMBER} is a number from 0 on, below {COUNT}; they are {told[NUMBER]!r} and"
-            f" {told[COUNT]!r}"
+            f"{NUMBER} is a number from 0 on, below {COUNT}; they are {values[NUMBER]!r} and"
+            f" {values[COUNT]!r}"
         )
-    return Process(told[COORDINATOR], count, number)
+    return Process(values[COORDINATOR], count, number)
 
 
 def is_first() -> bool:
@@ -99,13 +99,13 @@ def patience() -> float:
     Raises:
         ArgumentError: the environment says something else than a number above 0.
     """
-    told = os.environ.get(PATIENCE, "").strip()
+    seconds = os.environ.get(PATIENCE, "").strip()
     try:
-        found = float(told) if told else PATIENT
+        found = float(seconds) if seconds else PATIENT
     except ValueError:
         found = 0.0
     if not 0 < found < float("inf"):
-        raise ArgumentError(f"{PATIENCE} is a number of seconds above 0, not {told!r}")
+        raise ArgumentError(f"{PATIENCE} is a number of seconds above 0, not {seconds!r}")
     return found
 
 

@@ -131,7 +131,7 @@ class Settings:
             return CALL
         return self._path if self._path and key in self._file else DEFAULT
 
-    def told(self, key: str) -> Any:
+    def in_file(self, key: str) -> Any:
         """Return the file's value for `key`; None, if it has none."""
         return self._file.get(key)
 

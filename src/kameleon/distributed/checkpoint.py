@@ -293,7 +293,7 @@ class Checkpoints:
         if there != here:
             differing = next(
                 (
-                    f"{_told(a)} there, {_told(b)} here"
+                    f"{_signature(a)} there, {_signature(b)} here"
                     for a, b in zip(there, here, strict=False)
                     if a != b
                 ),
@@ -436,7 +436,7 @@ def _described(variable: Variable) -> list[Any]:
     return [str(variable), list(variable.shape), str(variable.dtype)]
 
 
-def _told(described: Sequence[Any]) -> str:
+def _signature(described: Sequence[Any]) -> str:
     name, shape, dtype = described
     return f"{name} {dtype}{tuple(shape)}"
 

@@ -242,14 +242,14 @@ def _mapped(overlay: Overlay, function: Callable[..., Any], how: str) -> Any:
     def mapped(*args: Any, **options: Any) -> Any:
         if options.get("dir_fd") is not None:
             return function(*args, **options)
-        told = list(args)
-        for i, kind in enumerate(how[: len(told)]):
+        arguments = list(args)
+        for i, kind in enumerate(how[: len(arguments)]):
             if kind == "m":
-                given = [*told[i + 1 : i + 2], options.get("mode")]
-                told[i] = _by_mode(overlay, told[i], given[0] or "r")
+                given = [*arguments[i + 1 : i + 2], options.get("mode")]
+                arguments[i] = _by_mode(overlay, arguments[i], given[0] or "r")
             elif kind != "-":
-                told[i] = BY_KIND[kind](overlay, told[i])
-        return function(*told, **options)
+                arguments[i] = BY_KIND[kind](overlay, arguments[i])
+        return function(*arguments, **options)
 
     return mapped
 

@@ -96,6 +96,6 @@ def by_node(texts: Iterable[tuple[str, str]], nodes: Iterable[Node]) -> dict[Nod
         nodes: that marks may tell.
     """
     by_serial = {node.serial: node for node in nodes}
-    told = ((_MARK.findall(name), text) for name, text in texts)
-    found = ((by_serial.get(int(marks[-1])), text) for marks, text in told if marks)
+    marked = ((_MARK.findall(name), text) for name, text in texts)
+    found = ((by_serial.get(int(marks[-1])), text) for marks, text in marked if marks)
     return lines_by_node((node, text) for node, text in found if node is not None)

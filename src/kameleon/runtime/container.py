@@ -100,8 +100,8 @@ def unpacked(data: bytes) -> tuple[dict[str, Array], dict[str, str]]:
     expect(is_text, f"{TEXTS} must hold texts")
     arrays: dict[str, Array] = {}
     end = 0
-    for name, told in sorted(header.items(), key=_offset):
-        arrays[name], end = at_place(f"array {name!a}", _array, told, body, end)
+    for name, entry in sorted(header.items(), key=_offset):
+        arrays[name], end = at_place(f"array {name!a}", _array, entry, body, end)
     expect(end == len(body), f"{len(body) - end} bytes behind the last array belong to none")
     stated = texts.get(CHECKSUM)
     if stated is not None and stated != checksum(arrays, texts):
@@ -133,16 +133,16 @@ def _offset(item: tuple[str, Any]) -> Any:
         return (0, 0)
 
 
-def _array(told: Any, body: memoryview, begin: int) -> tuple[Array, int]:
+def _array(entry: Any, body: memoryview, begin: int) -> tuple[Array, int]:
     """The array that begins at a place, and where it ends."""
-    dtype = DTYPES_OF.get(field(told, "dtype", str))
+    dtype = DTYPES_OF.get(field(entry, "dtype", str))
     if dtype is None:
-        raise FileFormatError(f"dtype {told['dtype']!a} is unknown")
-    shape = tuple(field(told, "shape", list))
-    expect(is_shape(shape) and None not in shape, f"{told['shape']!a} are no sizes")
+        raise FileFormatError(f"dtype {entry['dtype']!a} is unknown")
+    shape = tuple(field(entry, "shape", list))
+    expect(is_shape(shape) and None not in shape, f"{entry['shape']!a} are no sizes")
     count = 0 if 0 in shape else elements(shape)
     end = begin + count * dtype.itemsize
-    stated = field(told, "data_offsets", list)
+    stated = field(entry, "data_offsets", list)
     expect(stated == [begin, end], f"it should lie at {[begin, end]}, not at {stated!a}")
     expect(end <= len(body), f"it should end at {end}; there are {len(body)} bytes")
     return _read(body[begin:end], dtype, shape), end

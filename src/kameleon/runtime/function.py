@@ -343,13 +343,13 @@ class Function:
         found = [
             e.report() for (engine, _), e in self._executables.items() if engine == self.engine
         ]
-        told = [report for report in found if report is not None]
-        if not told:
+        reports = [report for report in found if report is not None]
+        if not reports:
             raise EngineError(
                 f"{self.name} hasn't run on several devices: call it with distribution=, or inside"
                 " of kameleon.distribute(…), and ask there"
             )
-        return told[-1]
+        return reports[-1]
 
     def _replay(self, values: Sequence[Any], engine: Engine) -> bool:
         """Run a failed call again, now on the embedded engine, where every node is known; False,

@@ -173,24 +173,24 @@ def from_bytes(data: bytes, **options: Any) -> SavedFunction:
 
 def _restored(text: str, arrays: Mapping[str, np.ndarray]) -> dict[str, Any]:
     """What a function is made of, by the names of its parts."""
-    told = json.loads(text)
-    version = field(told, "format", int)
+    data = json.loads(text)
+    version = field(data, "format", int)
     known = (UNTYPED, NUMBERED, FORMAT)
     expect(version in known, f"format {version} is none of {', '.join(map(str, known))}")
-    graph = graph_from_data(told.get("graph"), arrays, typed=version != UNTYPED)
-    names, variables = _list(told, "inputs", _is_text), _variables(told, arrays)
-    streams = [stream_of(*pair) for pair in _list(told, "streams", _is_stream)]
+    graph = graph_from_data(data.get("graph"), arrays, typed=version != UNTYPED)
+    names, variables = _list(data, "inputs", _is_text), _variables(data, arrays)
+    streams = [stream_of(*pair) for pair in _list(data, "streams", _is_stream)]
     own = [*variables, *streams]
     expect(len(graph.inputs) == len(names) + len(own), "the graph has other inputs than named")
     inputs = graph.inputs[: len(names)]
     for node, value in zip(graph.inputs[len(names) :], own, strict=True):
         expect(node.type == value.type, f"{value.type} is given for {node.type} in the graph")
-    _name_inputs(inputs, names, told)
+    _name_inputs(inputs, names, data)
     roots = substitute(graph.outputs, dict(zip(graph.inputs[len(names) :], own, strict=True)))
-    prints = _list(told, "prints", _is_text)
-    watched = _numbers(told, "watched", len(prints)) if "watched" in told else ()
-    updated = [variables[i] for i in _numbers(told, "updated", len(variables))]
-    outputs = field(told, "outputs", int)
+    prints = _list(data, "prints", _is_text)
+    watched = _numbers(data, "watched", len(prints)) if "watched" in data else ()
+    updated = [variables[i] for i in _numbers(data, "updated", len(variables))]
+    outputs = field(data, "outputs", int)
     expect(outputs >= 0, "there is a negative number of outputs")
     expect(len(roots) == outputs + len(updated) + len(prints), "the graph has other outputs")
     new, shown = roots[outputs : outputs + len(updated)], roots[outputs + len(updated) :]
@@ -207,9 +207,9 @@ def _restored(text: str, arrays: Mapping[str, np.ndarray]) -> dict[str, Any]:
     }
 
 
-def _list(told: Any, name: str, is_item: Callable[[Any], bool]) -> list[Any]:
+def _list(data: Any, name: str, is_item: Callable[[Any], bool]) -> list[Any]:
     """A list of the description, each item of which is as it should be."""
-    found = field(told, name, list)
+    found = field(data, name, list)
     expect(all(map(is_item, found)), f"{name!r} holds something else than it should")
     return found
 
@@ -222,18 +222,18 @@ def _is_stream(item: Any) -> bool:
     return type(item) is list and len(item) == 2 and all(is_int(n, 0, 2**32) for n in item)
 
 
-def _numbers(told: Any, name: str, count: int) -> list[int]:
+def _numbers(data: Any, name: str, count: int) -> list[int]:
     """A list of the description: distinct numbers below `count`."""
-    found = _list(told, name, lambda i: is_int(i, 0, count))
+    found = _list(data, name, lambda i: is_int(i, 0, count))
     expect(len(set(found)) == len(found), f"{name!r} holds a number twice")
     return found
 
 
-def _variables(told: Any, arrays: Mapping[str, np.ndarray]) -> list[Variable]:
-    names = _list(told, "variables", _is_text)
+def _variables(data: Any, arrays: Mapping[str, np.ndarray]) -> list[Variable]:
+    names = _list(data, "variables", _is_text)
     keys = [f"variable.{i}" for i in range(len(names))]
-    if told["format"] == FORMAT:
-        keys = _list(told, "arrays", _is_text)
+    if data["format"] == FORMAT:
+        keys = _list(data, "arrays", _is_text)
         expect(len(keys) == len(names), "not every variable has an array")
     for key in keys:
         expect(key in arrays, f"the array {key!a} is missing")
@@ -241,10 +241,10 @@ def _variables(told: Any, arrays: Mapping[str, np.ndarray]) -> list[Variable]:
     return [variable_of(np.array(arrays[key]), unique_name(name)) for name, key in pairs]
 
 
-def _name_inputs(inputs: tuple[Node, ...], names: list[str], told: Any) -> None:
+def _name_inputs(inputs: tuple[Node, ...], names: list[str], data: Any) -> None:
     """Give inputs their names, and the learning phase its default."""
-    defaults = _list(told, "defaults", lambda d: d is None or is_int(d, 0, 2))
-    phase = _list(told, "phase", lambda p: type(p) is bool)
+    defaults = _list(data, "defaults", lambda d: d is None or is_int(d, 0, 2))
+    phase = _list(data, "phase", lambda p: type(p) is bool)
     expect(len(defaults) == len(phase) == len(names), "not every input has a name and a default")
     for node, name, default, is_phase in zip(inputs, names, defaults, phase, strict=True):
         node._name = name

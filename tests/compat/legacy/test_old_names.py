@@ -514,7 +514,7 @@ def test_a_file_without_a_mode_is_made(tmp_path: Path) -> None:
 def test_files_are_opened_for_universal_newlines(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(builtins, "open", settings_file.told_open)
+    monkeypatch.setattr(builtins, "open", settings_file.settings_open)
     (tmp_path / "a").write_bytes(b"a\r\nb")
     code = f"with open({str(tmp_path / 'a')!r}, 'rU') as f: seen = f.read()"
     assert seen(code) == "a\nb"

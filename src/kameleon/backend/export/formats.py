@@ -232,8 +232,8 @@ def _draft(target: str) -> Iterator[str]:
         with files.draft_folder(target, shutil.rmtree) as draft:
             yield draft
     except OSError as error:
-        told = os.fsdecode(error.filename or "")
-        if files.SUFFIX not in told:
+        file = os.fsdecode(error.filename or "")
+        if files.SUFFIX not in file:
             raise
         raise type(error)(error.errno, error.strerror, target).with_traceback(
             error.__traceback__

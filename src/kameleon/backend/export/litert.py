@@ -32,9 +32,9 @@ from tensorflow.lite.tools import flatbuffer_utils
 def load(path):
     """A callable: arrays for the inputs in order -> outputs, then new values."""
     warnings.simplefilter("ignore")  # the interpreter says that it has a new name
-    told = json.loads(flatbuffer_utils.read_model(path).description)
+    notes = json.loads(flatbuffer_utils.read_model(path).description)
     runner = tf.lite.Interpreter(model_path=path)
-    keys = [np.array(key, np.uint32) for key in told["keys"]]
+    keys = [np.array(key, np.uint32) for key in notes["keys"]]
 
     def call(arrays):
         given = list(zip(runner.get_input_details(), [*arrays, *keys]))
@@ -144,10 +144,10 @@ def _refusal(said: str, function: Any, graph: Graph) -> str:
     return refusal("LiteRT", found[0], why, f"its converter says: {first}\n  {remedy}")
 
 
-def _in_order(data: bytes, inputs: Sequence[str], outputs: Sequence[str], told: str) -> bytes:
+def _in_order(data: bytes, inputs: Sequence[str], outputs: Sequence[str], notes: str) -> bytes:
     """The file with inputs and outputs in the program's order; the converter sorts them."""
     model = flatbuffer_utils.read_model_from_bytearray(bytearray(data))
-    model.description = told.encode()
+    model.description = notes.encode()
     signature, main = model.signatureDefs[0], model.subgraphs[model.signatureDefs[0].subgraphIndex]
     for names, tensors, attribute in (
         (inputs, signature.inputs, "inputs"),

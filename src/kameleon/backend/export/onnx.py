@@ -50,10 +50,10 @@ def begin(path):
     with open(path, "rb") as file:
         data = file.read()
     start = 8 + int.from_bytes(data[:8], "little")
-    told = json.loads(data[8:start])
-    told.pop("__metadata__")
+    entries = json.loads(data[8:start])
+    entries.pop("__metadata__")
     found = {}
-    for name, array in told.items():
+    for name, array in entries.items():
         kind = array["dtype"]
         dtype = "?" if kind == "BOOL" else f"{kind[0].lower()}{int(kind[1:]) // 8}"
         first, last = (start + at for at in array["data_offsets"])
@@ -115,14 +115,14 @@ def write(
     model = _converted(model, opset, writer.shared.opset, made_for)
     least = helper.find_min_ir_version_for(model.opset_import)
     model.ir_version = least if ir_version is None else ir_version
-    told = _describe(model, program, names)
+    metadata = _describe(model, program, names)
     arrays = dict(zip(names.variables, program.values, strict=True))
     arrays |= dict(zip(names.keys, program.keys, strict=True))
     arrays |= _defaults(program, names)
     kept = {*names.inputs, *names.state, *names.keys}
     if not defaults:
         state = {name: arrays.pop(name) for name in [*arrays] if name in kept}
-        replace(path + STATE, packed(state, told))
+        replace(path + STATE, packed(state, metadata))
     attach(model.graph, arrays | merged(model.graph, writer.shared.large), kept, path)
     with open(path, "wb") as file:
         file.write(model.SerializeToString())
@@ -226,9 +226,9 @@ def _describe(model: onnx.ModelProto, program: Stateless, names: Names) -> dict[
     model.producer_name, model.producer_version = "Kameleon", package.__version__
     model.graph.name = re.sub(r"\W", "_", program.name, flags=re.ASCII)
     model.doc_string = f"{program.name}, exported by Kameleon"
-    told = {INPUTS: json.dumps(names.inputs), UPDATES: json.dumps(names.updates)}
-    helper.set_model_props(model, told)
-    return told
+    metadata = {INPUTS: json.dumps(names.inputs), UPDATES: json.dumps(names.updates)}
+    helper.set_model_props(model, metadata)
+    return metadata
 
 
 # Versions ----------------------------------------------------------------------------------------

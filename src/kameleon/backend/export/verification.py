@@ -149,7 +149,7 @@ def _reloaded(
         )
     with tempfile.TemporaryDirectory() as folder:
         paths = [(f"{folder}/{i}.npz", f"{folder}/{i}.found.npz") for i in range(len(calls))]
-        told = [
+        lines = [
             {"given": given, "found": found, "dtypes": _save(given, call.given)}
             for (given, found), call in zip(paths, calls, strict=True)
         ]
@@ -158,7 +158,7 @@ def _reloaded(
             "path": [os.path.abspath(p) for p in sys.path],
             "file": path,
             "reload": reload,
-            "calls": told,
+            "calls": lines,
             "error": f"{folder}/error.txt",
         }
         (Path(folder) / "task.json").write_text(json.dumps(task), "utf-8")

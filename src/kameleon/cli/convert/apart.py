@@ -37,10 +37,10 @@ def run(module: str, folder: str, task: Mapping[str, Any], settings: Mapping[str
         check=False,
     )  # fmt: skip
     if done.returncode:
-        told = os.path.join(folder, ERROR)
-        if not os.path.exists(told):
+        report = os.path.join(folder, ERROR)
+        if not os.path.exists(report):
             raise CommandError(f"a process ended with status {done.returncode}: {done.stderr}")
-        with open(told, encoding="utf-8") as file:
+        with open(report, encoding="utf-8") as file:
             raise CommandError(file.read())
 
 

@@ -88,7 +88,7 @@ def _read(keras: Any, source: str, weights: str | None) -> Any:
     try:
         return _whole(keras, source) if weights is None else _composed(keras, source, weights)
     except ValueError as error:
-        remedies = [told for head, told in REMEDIES.items() if str(error).startswith(head)]
+        remedies = [remedy for head, remedy in REMEDIES.items() if str(error).startswith(head)]
         if not remedies:
             raise
         raise CommandError(f"{source}: {error}: {remedies[0]}") from None

@@ -38,10 +38,10 @@ def read(asked: Asked, folder: str) -> Original:
     }
     apart.run("keras2", folder, task, {KERAS_ON: "kameleon"})
     with open(os.path.join(folder, TOLD), encoding="utf-8") as file:
-        told = json.load(file)
+        settings = json.load(file)
     loaded = kameleon.load(os.path.join(folder, FUNCTION))
-    outputs = dict(zip(told["outputs"], loaded.outputs, strict=True))
-    function = K.function(loaded.inputs, outputs, loaded.program.updates, name=told["name"])
+    outputs = dict(zip(settings["outputs"], loaded.outputs, strict=True))
+    function = K.function(loaded.inputs, outputs, loaded.program.updates, name=settings["name"])
     with np.load(os.path.join(folder, CALLS_FILE)) as arrays:
         calls = list(_calls(dict(arrays)))
     return Original(function, calls or False)

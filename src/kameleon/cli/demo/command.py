@@ -146,8 +146,8 @@ def _show_table(runs: Sequence[Trained]) -> None:
             last = run.epochs[-1]
             numbers = [f"{last.loss:.6f}", f"{last.held_out_accuracy:.2%}"]
             numbers += [f"{seconds:.2f} s" for seconds in (run.compiling, run.training)]
-        told = map(Text, (run.engine, run.version, *numbers))
-        rows.append([*told, _remarks(run, runs)])
+        cells = map(Text, (run.engine, run.version, *numbers))
+        rows.append([*cells, _remarks(run, runs)])
     head = ("engine", "version", "loss", "accuracy", "compiling", "training", "remarks")
     show(head, rows, "loss in the last epoch, accuracy on held-out digits")
 

@@ -163,9 +163,9 @@ def draw_mistakes(path: Path, data: Data, probabilities: NDArray[Any]) -> None:
     for axes, index in zip(panels, shown, strict=False):
         label, guess = data.labels[index], int(np.argmax(probabilities[index]))
         axes.imshow(data.images[index, :, :, 0], cmap="gray_r", vmin=0, vmax=1)
-        told = f"{label}" if guess == label else f"{label}, read as {guess}"
+        caption = f"{label}" if guess == label else f"{label}, read as {guess}"
         axes.set_title(
-            f"{told} ({probabilities[index, guess]:.0%})",
+            f"{caption} ({probabilities[index, guess]:.0%})",
             fontsize=9,
             color="black" if guess == label else "firebrick",
         )

@@ -33,8 +33,8 @@ def environment() -> dict[str, str]:
 def _engine() -> dict[str, str]:
     """The variables that ask for the engine which `KERAS_BACKEND` names, if it names one."""
     asked = os.environ.get(config.ENVIRONMENT, "").strip()
-    told = os.environ.get(config.OWN, "").strip()
-    if told or asked in ("", config.HOSTED, config.known_as()):
+    name = os.environ.get(config.OWN, "").strip()
+    if name or asked in ("", config.HOSTED, config.known_as()):
         return {}
     return config.asking(asked, f"{config.ENVIRONMENT}={asked}")
 
@@ -59,8 +59,8 @@ def which_tensorflow() -> str:
     """Which TensorFlow old code gets: what `KAMELEON_TENSORFLOW` says; where it says nothing,
     TensorFlow 1.15's own files where they're installed, and else nothing: ''.
     """
-    told = os.environ.get(config.TENSORFLOW, "").strip()
-    return told or (config.WHICH_TENSORFLOW[0] if files.installed() else "")
+    choice = os.environ.get(config.TENSORFLOW, "").strip()
+    return choice or (config.WHICH_TENSORFLOW[0] if files.installed() else "")
 
 
 def choose_base(is_here: bool) -> None:
@@ -76,31 +76,31 @@ def choose_base(is_here: bool) -> None:
         MissingLibraryError: (an ImportError) it says TensorFlow, and Keras isn't installed.
     """
     kameleon, tensorflow = config.WHICH_KERAS_ON
-    told = os.environ.get(config.KERAS_ON, "").strip()
-    if told not in ("", *config.WHICH_KERAS_ON):
-        raise ArgumentError(f"{config.KERAS_ON}={told}: use {kameleon} or {tensorflow}")
+    choice = os.environ.get(config.KERAS_ON, "").strip()
+    if choice not in ("", *config.WHICH_KERAS_ON):
+        raise ArgumentError(f"{config.KERAS_ON}={choice}: use {kameleon} or {tensorflow}")
     says = {variable: os.environ.get(variable, "").strip() for variable in ON_TENSORFLOW}
-    if told == tensorflow:
+    if choice == tensorflow:
         for variable, needed in ON_TENSORFLOW.items():
             if says[variable] not in ("", needed):
                 raise ArgumentError(
-                    f"{config.KERAS_ON}={told} goes with {variable}={needed}, and not with"
+                    f"{config.KERAS_ON}={choice} goes with {variable}={needed}, and not with"
                     f" {variable}={says[variable]}"
                 )
         location.find()
         os.environ.update(ON_TENSORFLOW)
     says[config.TENSORFLOW] = which_tensorflow()
     fits = is_here and says == ON_TENSORFLOW
-    os.environ[config.KERAS_ON] = told or (tensorflow if fits else kameleon)
+    os.environ[config.KERAS_ON] = choice or (tensorflow if fits else kameleon)
 
 
 @contextmanager
 def hosted(module: ModuleType) -> Iterator[None]:
     """A block in which the environment tells Keras, which loads inside, what to run on."""
     keras2.begin()
-    told = environment()
-    before = {name: os.environ.get(name) for name in told}
-    os.environ.update(told)
+    variables = environment()
+    before = {name: os.environ.get(name) for name in variables}
+    os.environ.update(variables)
     try:
         yield
         if config.keras_on() == "kameleon":

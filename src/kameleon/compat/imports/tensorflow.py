@@ -71,11 +71,11 @@ def serve_old_code() -> None:
             installed.
     """
     original, installed = config.WHICH_TENSORFLOW
-    told = os.environ.get(config.TENSORFLOW, "").strip()
-    if told not in ("", *config.WHICH_TENSORFLOW):
+    choice = os.environ.get(config.TENSORFLOW, "").strip()
+    if choice not in ("", *config.WHICH_TENSORFLOW):
         expected = " or ".join(config.WHICH_TENSORFLOW)
-        raise ArgumentError(f"{config.TENSORFLOW}={told}: use {expected}")
-    if told == installed:
+        raise ArgumentError(f"{config.TENSORFLOW}={choice}: use {expected}")
+    if choice == installed:
         return
     with_keras = config.keras_on() == "tensorflow"
     if with_keras:
@@ -102,11 +102,11 @@ def which_keras() -> str:
     Raises:
         ArgumentError: (a ValueError) it holds another word.
     """
-    told = os.environ.get(config.TF_KERAS, "").strip() or config.WHICH_TF_KERAS[0]
-    if told not in config.WHICH_TF_KERAS:
+    choice = os.environ.get(config.TF_KERAS, "").strip() or config.WHICH_TF_KERAS[0]
+    if choice not in config.WHICH_TF_KERAS:
         expected = ", ".join(config.WHICH_TF_KERAS)
-        raise ArgumentError(f"{config.TF_KERAS}={told}: use one of {expected}")
-    return told
+        raise ArgumentError(f"{config.TF_KERAS}={choice}: use one of {expected}")
+    return choice
 
 
 # --- the names in an installed TensorFlow -------------------------------------------------------

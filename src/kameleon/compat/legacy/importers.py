@@ -170,9 +170,9 @@ def _distributions(folder: str) -> Mapping[str, str]:
 
 def _brought(folder: str, entry: str) -> set[str]:
     """The importable names that a distribution brings, as its lists of names or files say."""
-    told = _read(os.path.join(folder, entry, "top_level.txt")).split()
-    if told:
-        return {*told}
+    modules = _read(os.path.join(folder, entry, "top_level.txt")).split()
+    if modules:
+        return {*modules}
     files = _read(os.path.join(folder, entry, "RECORD")).splitlines()
     tops = {line.partition(",")[0].partition("/")[0] for line in files}
     named = re.split(r"-\d", entry.rpartition(".")[0], maxsplit=1)[0]

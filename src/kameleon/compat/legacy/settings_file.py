@@ -28,12 +28,12 @@ _READING = ("r", "rt", "rb", "rU", "U")
 def begin() -> None:
     """From now on, old code reads in keras.json what it's told. A second call does nothing."""
     global python_open
-    if io.open is not told_open:
+    if io.open is not settings_open:
         python_open = io.open
-        builtins.open = io.open = told_open
+        builtins.open = io.open = settings_open
 
 
-def told_open(file: Any, mode: str = "r", *args: Any, **options: Any) -> Any:
+def settings_open(file: Any, mode: str = "r", *args: Any, **options: Any) -> Any:
     """`open`, for a program that reads keras.json by itself, too; its mode may have a U in it."""
     if (
         isinstance(mode, str)
@@ -45,13 +45,13 @@ def told_open(file: Any, mode: str = "r", *args: Any, **options: Any) -> Any:
     if isinstance(file, str | os.PathLike) and mode in _READING:
         path = os.fspath(file)
         if isinstance(path, str) and path.endswith(_NAME):
-            text = _as_told(path)
+            text = _settings_text(path)
             if text is not None:
                 return io.BytesIO(text.encode()) if mode == "rb" else io.StringIO(text)
     return python_open(file, mode, *args, **options)
 
 
-def _as_told(file: str) -> str | None:
+def _settings_text(file: str) -> str | None:
     """The text of the settings, for old code; None if it's another file, or can't be read: then
     Python's own `open` says what is wrong, or the program does.
     """

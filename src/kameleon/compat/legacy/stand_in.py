@@ -268,7 +268,7 @@ def _is_called(code: CodeType, at: int) -> bool:
     return is_marked or steps[index - 2].opname == "PUSH_NULL"
 
 
-_told: set[tuple[str, str]] = set()  # the old name, and the module that has been told
+_warned: set[tuple[str, str]] = set()  # the old name, and the module that has been told
 
 
 def warn_old(name: str, today: str) -> None:
@@ -283,9 +283,9 @@ def warn_old(name: str, today: str) -> None:
     if frame is None:
         return
     module = frame.f_globals.get("__name__") or "<unknown>"
-    if (name, module) in _told or module.partition(".")[0] in ORIGINALS:
+    if (name, module) in _warned or module.partition(".")[0] in ORIGINALS:
         return
-    _told.add((name, module))
+    _warned.add((name, module))
     warnings.warn_explicit(
         f"{name} is gone; this program gets it from Kameleon. Today: {today}",
         OldNameWarning,

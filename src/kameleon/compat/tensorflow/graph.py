@@ -113,9 +113,9 @@ class Operation:
     def define(self, definition: Any) -> None:
         """Say what the type is: attributes that weren't set get their defaults."""
         self.definition = definition
-        for told in definition.attr:
-            if told.name not in self.attributes and told.HasField("default_value"):
-                self.attributes[told.name] = told.default_value
+        for attribute in definition.attr:
+            if attribute.name not in self.attributes and attribute.HasField("default_value"):
+                self.attributes[attribute.name] = attribute.default_value
 
     def attribute(self, name: str) -> Any:
         """An attribute as a Python value; None where it isn't set."""

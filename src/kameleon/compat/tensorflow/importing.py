@@ -218,8 +218,8 @@ def module(name: str, second: bool = False) -> ModuleType:
     try:
         return importlib.import_module(f"{location.PACKAGE}.{path}") if path else root
     except ModuleNotFoundError as error:  # its name is what programs look at
-        told = [str(x).replace(location.PACKAGE, "tensorflow") for x in (error, error.name)]
-        raise ModuleNotFoundError(told[0], name=told[1]) from None
+        names = [str(x).replace(location.PACKAGE, "tensorflow") for x in (error, error.name)]
+        raise ModuleNotFoundError(names[0], name=names[1]) from None
 
 
 @functools.cache

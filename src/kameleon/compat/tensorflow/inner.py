@@ -258,7 +258,7 @@ class Turn(Inner):
 
     def element(self, handle: ArrayHandle, at: Any) -> Tensor:
         """An element of an array: a slice of it, where the turn says which."""
-        if handle in self.arrays or not self._is_told(at):
+        if handle in self.arrays or not self._is_known(at):
             return super().element(handle, at)
         if handle in self.stacked:
             raise AgainError(handle, None)
@@ -269,13 +269,13 @@ class Turn(Inner):
         of: Any = given.of
         is_before = of not in self.arrays and given.version == self.around.version(of)
         written = self.stacked[of][0] if of in self.stacked else at
-        if is_before and self._is_told(at) and written is at:
+        if is_before and self._is_known(at) and written is at:
             return self._sliced(of, at)
         if of in self.stacked:
             raise AgainError(of, None)
         return super().item(given, at)
 
-    def _is_told(self, at: Any) -> bool:
+    def _is_known(self, at: Any) -> bool:
         """Whether a number is one that's known for each turn."""
         return isinstance(at, Tensor) and at in self.known
 
@@ -297,7 +297,7 @@ class Turn(Inner):
         if handle in self.arrays:
             super().write(handle, at, value, adds)
             return
-        values = self.known[at] if self._is_told(at) else None
+        values = self.known[at] if self._is_known(at) else None
         once = values is not None and _differ(values)
         if not once or self._taken[handle] - {at} or handle in self.stacked:
             raise AgainError(handle, _static(value.shape))

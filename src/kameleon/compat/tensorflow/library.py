@@ -64,14 +64,14 @@ def body_of(
     loop, those that it names, or that a result needs.
     """
     function = function_named(graph, name)
-    told = {
+    own = {
         each.name: (attributes or {})[each.name]
         for each in function.signature.attr
         if each.name in (attributes or {})
     }
-    key = (is_called, *((name, value.SerializeToString()) for name, value in told.items()))
+    key = (is_called, *((name, value.SerializeToString()) for name, value in own.items()))
     if key not in function.bodies:
-        function.bodies[key] = _made(graph, Reading(graph, function.definition, told), is_called)
+        function.bodies[key] = _made(graph, Reading(graph, function.definition, own), is_called)
     body: Body = function.bodies[key]
     return body
 
@@ -95,7 +95,7 @@ class Reading:
     """
 
     def __init__(self, graph: Graph, definition: Any, attributes: Mapping[str, Any]) -> None:
-        self._graph, self._definition, self._told = graph, definition, attributes
+        self._graph, self._definition, self._attributes = graph, definition, attributes
         self._names: dict[str, str] = {}  # of values: in the definition, and in a graph
         self.message = graph.messages("graph_pb2").GraphDef()
         places = range(len(definition.signature.input_arg))
@@ -114,12 +114,12 @@ class Reading:
     def _argument(self, message: Any, place: int) -> str:
         argument = self._definition.signature.input_arg[place]
         node = message.node.add(name=argument.name, op="Placeholder")
-        kind = argument.type or self._told[argument.type_attr].type
+        kind = argument.type or self._attributes[argument.type_attr].type
         node.attr["dtype"].type = kind
         known = self._definition.arg_attr.get(place)
-        told = known.attr.get("_output_shapes") if known is not None else None
-        if told is not None and told.list.shape:
-            node.attr["shape"].shape.CopyFrom(told.list.shape[0])
+        shapes = known.attr.get("_output_shapes") if known is not None else None
+        if shapes is not None and shapes.list.shape:
+            node.attr["shape"].shape.CopyFrom(shapes.list.shape[0])
         else:
             node.attr["shape"].shape.unknown_rank = True
         self._names[argument.name] = self._names[f"{argument.name}:0"] = argument.name
@@ -141,7 +141,7 @@ class Reading:
         return 1
 
     def _value(self, attribute: Any) -> Any:
-        return self._told[attribute.placeholder] if attribute.placeholder else attribute
+        return self._attributes[attribute.placeholder] if attribute.placeholder else attribute
 
     def _node(self, node: Any) -> Any:
         made = type(node)()
@@ -202,10 +202,10 @@ def _depths(operations: list[Operation]) -> dict[Operation, int]:
 @shape_of("PartitionedCall StatefulPartitionedCall")
 def _shapes(operation: Operation, given: list[Shape]) -> list[Shape]:
     """What the function gives, inferred in it for this call."""
-    told = operation.attribute("f")
-    if told.name not in operation.graph.functions:
+    call = operation.attribute("f")
+    if call.name not in operation.graph.functions:
         return [None] * len(operation.types)
-    body, graph = body_of(operation.graph, told.name, told.attr), Graph().like(operation.graph)
+    body, graph = body_of(operation.graph, call.name, call.attr), Graph().like(operation.graph)
     made: dict[Operation, Operation] = {}
     for argument, value, shape in zip(body.arguments, operation.inputs, given, strict=True):
         made[argument] = _stand_in(argument, graph, value, shape)

@@ -22,9 +22,9 @@ def path_of(name: str | bytes) -> str:
     '/tmp/x'
     """
     path = os.fsdecode(name).removeprefix("file://")
-    if told := _SCHEME.match(path):
+    if scheme := _SCHEME.match(path):
         raise failure(
-            "UNIMPLEMENTED", f"File system scheme '{told[1]}' not implemented (file: '{path}')"
+            "UNIMPLEMENTED", f"File system scheme '{scheme[1]}' not implemented (file: '{path}')"
         )
     return path
 

@@ -73,7 +73,7 @@ _FILE = re.compile(r"^(\S+\.py)\n((?:[-+#].*\n)+)", re.M)
 _CHANGE = re.compile(r"((?:^-.*\n)+)((?:^\+.*\n)+)", re.M)
 
 
-def _told(path: Path) -> dict[str, list[tuple[str, str]]]:
+def _changes(path: Path) -> dict[str, list[tuple[str, str]]]:
     """What a list of changes tells: by the end of a path, texts and what takes their place."""
     ours = Template(path.read_text("utf-8"))
     text = ours.substitute(dropped=_DROPPED, late=_LATE, modules=_MODULES)
@@ -88,7 +88,7 @@ def _told(path: Path) -> dict[str, list[tuple[str, str]]]:
 
 
 CHANGES = Path(__file__).with_name("changes.txt")
-IN_FILES = _told(CHANGES)
+IN_FILES = _changes(CHANGES)
 
 
 def adapted(text: str, path: str) -> str:

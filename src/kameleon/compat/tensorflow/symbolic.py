@@ -11,20 +11,20 @@ from .library import Body, Reading, body_of, function_named, pruned
 from .walks import reached
 
 
-def gradient_of(graph: Graph, told: Any) -> Body:
+def gradient_of(graph: Graph, message: Any) -> Body:
     """What a function and the slopes of its results give: the slopes of its arguments.
 
     Args:
         graph: whose library has the function.
-        told: the message that names it.
+        message: names it.
     """
-    function = function_named(graph, told.name)
+    function = function_named(graph, message.name)
     if function.gradients:
-        return body_of(graph, function.gradients[0], told.attr)
-    key = ("gradient", *sorted((name, v.SerializeToString()) for name, v in told.attr.items()))
+        return body_of(graph, function.gradients[0], message.attr)
+    key = ("gradient", *sorted((name, v.SerializeToString()) for name, v in message.attr.items()))
     if key not in function.bodies:
         function.bodies[key] = _differentiated(
-            graph, Reading(graph, function.definition, told.attr)
+            graph, Reading(graph, function.definition, message.attr)
         )
     body: Body = function.bodies[key]
     return body

@@ -45,17 +45,17 @@ HOLDS = Reference("", "assertions")
 def absent(reference: Reference, kind: str = "ReadVariableOp") -> Exception:
     """The error of a type of operations that takes a variable without a value, to be raised."""
     if not reference.by_handle:
-        told = "FAILED_PRECONDITION", f"Attempting to use uninitialized value {reference.name}"
+        answer = "FAILED_PRECONDITION", f"Attempting to use uninitialized value {reference.name}"
     elif "Apply" in kind:
-        told = "INTERNAL", "Invalid variable reference."
+        answer = "INTERNAL", "Invalid variable reference."
     else:
         key, container = reference.key, reference.place.container or "localhost"
-        told = "NOT_FOUND", f"Resource {container}/{key}/N10tensorflow3VarE does not exist."
+        answer = "NOT_FOUND", f"Resource {container}/{key}/N10tensorflow3VarE does not exist."
         if kind == "ReadVariableOp":
             about = f"Error while reading resource variable {key} from Container: {container}."
             why = "This could mean that the variable was uninitialized."
-            told = "FAILED_PRECONDITION", f"{about} {why} Not found: {told[1]}"
-    error: Any = failure(*told)
+            answer = "FAILED_PRECONDITION", f"{about} {why} Not found: {answer[1]}"
+    error: Any = failure(*answer)
     error.absent = reference  # for who knows what takes it
     return error  # type: ignore[no-any-return]
 
@@ -139,8 +139,8 @@ class Store:
 
     def place(self, operation: Operation) -> Place:
         """Where what an operation makes is kept: on the first device that is as it says."""
-        told = _parts(operation.device) if self._devices else set()
-        device = next((each for each in self._devices if told <= _parts(each)), "")
+        parts = _parts(operation.device) if self._devices else set()
+        device = next((each for each in self._devices if parts <= _parts(each)), "")
         return Place((operation.attribute("container") or b"").decode(), device)
 
     def clear(self, containers: Collection[str]) -> None:

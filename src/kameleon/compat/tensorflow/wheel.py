@@ -125,7 +125,7 @@ def _sums(archive: zipfile.ZipFile, is_published: bool) -> dict[str, str]:
     if is_published and hashlib.sha256(listed).hexdigest() != RECORD:
         raise WheelError("it isn't the wheel of TensorFlow 1.15.5 that was published")
     lines = csv.reader(listed.decode("utf-8").splitlines())
-    return {name: told for name, told, _ in lines}
+    return {name: digest for name, digest, _ in lines}
 
 
 def _sum(data: bytes) -> str:

@@ -104,8 +104,8 @@ class CntkProgram(Program):
     @property
     def odd(self) -> set[Node]:
         """The nodes that had operands, in the last call, for which CNTK errs."""
-        told = [(self.segments[number].rows, rows) for number, (_, rows) in self.by_numpy.items()]
-        return {nodes[row] for nodes, rows in told for row in rows}
+        pairs = [(self.segments[number].rows, rows) for number, (_, rows) in self.by_numpy.items()]
+        return {nodes[row] for nodes, rows in pairs for row in rows}
 
     @property
     def share(self) -> float:

@@ -247,11 +247,11 @@ class DistributedExecutable(JaxExecutable):
         return known[0][1][0] if known else None
 
     def _laid_out(self, arguments: Sequence[Any], layout: Any) -> Sequence[Any]:
-        told = list(arguments)
+        arrays = list(arguments)
         for i, axes in layout:
             at = self._traced.index(i)
-            told[at] = _CUT(told[at], self.engine.sharding(axes))
-        return told
+            arrays[at] = _CUT(arrays[at], self.engine.sharding(axes))
+        return arrays
 
 
 def _name(node: Node) -> str:

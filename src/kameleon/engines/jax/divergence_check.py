@@ -68,10 +68,10 @@ def difference(mine: Place, other: Place) -> str | None:
     if mine.step != other.step or not mine.step:
         return None
     first, second = sorted((mine, other))
-    for part, told in DIFFERENCES.items():
+    for part, what in DIFFERENCES.items():
         a, b = getattr(first, part), getattr(second, part)
         if a != b and (part != "values" or (a and b)):
-            how = told.format(first.process, a or "nothing", b or "nothing")
+            how = what.format(first.process, a or "nothing", b or "nothing")
             return f"at step {mine.step}, process {second.process} {how}{_at(second.line)}"
     return None
 
@@ -80,13 +80,13 @@ def missing(place: Place, ahead: Place, waited: float, patience: float) -> str |
     """What is wrong with a process that is behind another one, or None as long as it may come."""
     if place.step >= ahead.step:
         return None
-    told = f"process {ahead.process} is at step {ahead.step}, process {place.process}"
+    where = f"process {ahead.process} is at step {ahead.step}, process {place.process}"
     if place.has_ended:
-        return f"{told} has ended after step {place.step}"
+        return f"{where} has ended after step {place.step}"
     if waited < patience:
         return None
     return (
-        f"{told} hasn't come there from step {place.step} for {waited:.0f} s{_at(place.line)}."
+        f"{where} hasn't come there from step {place.step} for {waited:.0f} s{_at(place.line)}."
         f" {PATIENCE} says how many seconds to wait"
     )
 
@@ -193,9 +193,9 @@ class DivergenceCheck:
     # Telling and looking ----------------------------------------------------------------------
 
     def _tell(self, line: str, has_ended: bool = False) -> None:
-        told = self._here._replace(line=line, has_ended=has_ended)
+        step = self._here._replace(line=line, has_ended=has_ended)
         key = f"{PLACE}{self.number}"
-        self._client.key_value_set(key, json.dumps(told), allow_overwrite=True)
+        self._client.key_value_set(key, json.dumps(step), allow_overwrite=True)
 
     def _others(self) -> list[Place]:
         found = (Place(*json.loads(text)) for _, text in self._client.key_value_dir_get(PLACE))

@@ -93,8 +93,8 @@ class JaxExecutable(Executable):
                 with jax.profiler.trace(folder):
                     in_64_bits(run)
                 [path] = Path(folder).rglob("*.xplane.pb")
-                told = jax.profiler.ProfileData.from_file(str(path))
-                yield timings(_events(told), nodes, names)
+                profile = jax.profiler.ProfileData.from_file(str(path))
+                yield timings(_events(profile), nodes, names)
 
     def _marked(self, arguments: Sequence[Any]) -> tuple[Any, Sequence[Any]]:
         """Code whose instructions tell their nodes, and what it's given."""

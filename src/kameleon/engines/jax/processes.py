@@ -161,12 +161,12 @@ def from_first(function: Callable[[], Any]) -> Any:
     # Sizes are rounded up: each one means code of its own.
     room = np.zeros(1 << max(10, (size - 1).bit_length()), np.uint8)
     room[: len(data)] = np.frombuffer(data, np.uint8)
-    told = _broadcast_from_first(room)
+    received = _broadcast_from_first(room)
     if error is not None:
         raise error
     if _check.number == 0:
         return value
-    value, message = pickle.loads(told[:size].tobytes())
+    value, message = pickle.loads(received[:size].tobytes())
     if message:
         raise EngineError(f"in process 0: {message}")
     return value

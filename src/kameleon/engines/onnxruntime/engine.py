@@ -153,8 +153,8 @@ class OnnxExecutable(Executable):
                 session = self._make_session(model=model, profile=f"{folder}/profile")
                 for _ in range(2):
                     session.run(self._outputs, feed, self._options)
-                told = json.loads(Path(session.end_profiling()).read_text("utf-8"))
-            yield timings(_events(told), self._made_for.values())
+                profile = json.loads(Path(session.end_profiling()).read_text("utf-8"))
+            yield timings(_events(profile), self._made_for.values())
 
     @property
     def source(self) -> str:
@@ -258,11 +258,11 @@ def _mark(graph: Any, made_for: Mapping[str, Node | None]) -> None:
         line.name = "" if node is None else f"{mark_of(node)}.{line.output[0]}"
 
 
-def _events(told: Any) -> Iterator[Event]:
+def _events(profile: Any) -> Iterator[Event]:
     """What operators did in the last run that a profile tells of."""
     end = "_kernel_time"
-    since = max(each["ts"] for each in told if each["name"] == "model_run")
-    for each in told:
+    since = max(each["ts"] for each in profile if each["name"] == "model_run")
+    for each in profile:
         name, start = each["name"], each["ts"] / 1e6
         if each["cat"] == "Node" and name.endswith(end) and each["ts"] >= since:
             name = f"{each['args']['op_name']} {name.removesuffix(end)}"

@@ -155,8 +155,8 @@ class _Executable(Executable):
                 finally:
                     tf.profiler.experimental.stop()
                 [path] = Path(folder).rglob("*.xplane.pb")
-                told = xplane_pb2.XSpace.FromString(path.read_bytes())
-            yield timings(_events(told), all_nodes(self._graph))
+                profile = xplane_pb2.XSpace.FromString(path.read_bytes())
+            yield timings(_events(profile), all_nodes(self._graph))
 
     @property
     def source(self) -> str:
@@ -168,9 +168,9 @@ class _Executable(Executable):
         return "\n".join(lines)
 
 
-def _events(told: Any) -> Iterator[Event]:
+def _events(profile: Any) -> Iterator[Event]:
     """What operations did: their events are called by name and type."""
-    for plane in told.planes:
+    for plane in profile.planes:
         for line in plane.lines:
             for event in line.events:
                 name, _, kind = plane.event_metadata[event.metadata_id].name.rpartition(":")

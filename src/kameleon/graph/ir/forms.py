@@ -354,11 +354,11 @@ def is_counted(root: Root) -> bool:
 def text(root: Root, of_atom: Callable[[Any], str]) -> str:
     """A root that `is_counted` as Python's text, which may name `max` and `min`."""
     if isinstance(root, Applied):
-        told = [text(x, of_atom) for x in root.operands]
+        operands = [text(x, of_atom) for x in root.operands]
         # Of a set, whose operands may be more than two, in any order.
-        while isinstance(root.operands, frozenset) and len(told) > 2:
-            told.append(TEXTS[root.name].format(told.pop(), told.pop()))
-        return TEXTS[root.name].format(*told)
+        while isinstance(root.operands, frozenset) and len(operands) > 2:
+            operands.append(TEXTS[root.name].format(operands.pop(), operands.pop()))
+        return TEXTS[root.name].format(*operands)
     if not isinstance(root, Form):
         return repr(root) if isinstance(root, int) else of_atom(root)
     whole = math.lcm(*(factor.denominator for _, factor in root.terms))

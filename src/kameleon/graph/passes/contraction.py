@@ -65,8 +65,8 @@ def of_matrices(node: Node) -> Node | None:
 def _dims(node: Node, left: Groups, right: Groups) -> list[Size]:
     """The sizes of the result: numbers where its type knows them, else sizes of the operands."""
     sizes = [dims_of(x) for x in node.operands]
-    told = [sizes[0][i] for i in left.batch + left.free] + [sizes[1][j] for j in right.free]
-    return [size if dim is None else dim for dim, size in zip(node.shape, told, strict=True)]
+    dims = [sizes[0][i] for i in left.batch + left.free] + [sizes[1][j] for j in right.free]
+    return [size if dim is None else dim for dim, size in zip(node.shape, dims, strict=True)]
 
 
 def _groups(node: Node) -> tuple[Groups, Groups]:

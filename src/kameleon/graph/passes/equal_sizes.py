@@ -131,10 +131,10 @@ def meetings(graph: Graph, count: int) -> list[Meeting]:
     found: dict[tuple[Given, ...], Meeting] = {}
 
     def given(roots: frozenset[Root]) -> tuple[Given, ...]:
-        told = {substituted(r, lambda at: (place[at[0]], at[1])) for r in roots if is_told(r)}
-        return tuple(sorted(told, key=str))
+        known = {substituted(r, lambda at: (place[at[0]], at[1])) for r in roots if is_sized(r)}
+        return tuple(sorted(known, key=str))
 
-    def is_told(root: Root) -> bool:
+    def is_sized(root: Root) -> bool:
         atoms = [x for x in atoms_of(root) if not isinstance(x, Applied)]
         return is_counted(root) and all(isinstance(x, tuple) and x[0] in place for x in atoms)
 

@@ -135,9 +135,9 @@ class Formulas(Sizes):
         """The elements of a scalar or of a short vector."""
         given = self._given(node)
         if given is not None:
-            told = yield given[0]
-            if given[1] or all(map(forms.is_of_sizes, told)):
-                return told
+            operand = yield given[0]
+            if given[1] or all(map(forms.is_of_sizes, operand)):
+                return operand
         if _is_whole(node):
             if node.primitive is CONSTANT:
                 return node.attrs["value"].array.ravel().tolist()
@@ -147,10 +147,10 @@ class Formulas(Sizes):
             operands = node.operands[:1] if rule is _same else node.operands
             counts = not (node.dtype.is_bool and node.primitive.name == "cast")
             if rule is not None and counts and all(map(_is_whole, operands)):
-                told = []
+                operand = []
                 for x in operands:
-                    told.append((yield x))
-                found = rule(node, *told)
+                    operand.append((yield x))
+                found = rule(node, *operand)
                 if found is not None and not any(map(forms.is_long, found)):
                     return found
         if not node.shape:

@@ -45,12 +45,12 @@ def _shapes(branch: Graph) -> Iterator[list[Any]]:
     sizes = Sizes(size_origin)
     place = {x: i for i, x in enumerate(branch.inputs)}
 
-    def told(root: Any) -> Any:
+    def located(root: Any) -> Any:
         node, axis = root if isinstance(root, tuple) else (root, None)
         return root if isinstance(root, int) else (place[node], axis) if node in place else None
 
     for y in branch.outputs:
-        yield [told(sizes.of(y, axis)) for axis in range(len(y.shape))]
+        yield [located(sizes.of(y, axis)) for axis in range(len(y.shape))]
 
 
 # What `shape_inputs` has found, for as long as the graph lives.

@@ -41,8 +41,8 @@ class AutoEngine(Chooser):
             raise ArgumentError(f"candidates: names of engines were expected, not {candidates!r}")
         for name in candidates or ():
             if not isinstance(name, str) or not available(name) or name == self.name:
-                told = meant(name) if isinstance(name, str) else ""
-                raise ArgumentError(f"candidates: there is no engine {name!r} to choose{told}")
+                advice = meant(name) if isinstance(name, str) else ""
+                raise ArgumentError(f"candidates: there is no engine {name!r} to choose{advice}")
         self._candidates = None if candidates is None else list(map(canonical, candidates))
         self._choices: weakref.WeakKeyDictionary[Function, Choice] = weakref.WeakKeyDictionary()
         self._all.add(self)

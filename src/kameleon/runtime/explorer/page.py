@@ -124,14 +124,14 @@ def _boxes(sheet: Sheet, places: Places) -> list[dict[str, Any]]:
 
 def _box(box: Box, places: Places) -> dict[str, Any]:
     place = (box.source.filename, box.source.line, box.source.function)
-    told = {
+    row = {
         **box._asdict(),
         "scope": box.scope,
         "lines": box.lines,
         "source": places.setdefault(place, len(places)),
         "bodies": {name: _boxes(body, places) for name, body in box.bodies.items()},
     }
-    return {key: value for key, value in told.items() if value or key == "source"}
+    return {key: value for key, value in row.items() if value or key == "source"}
 
 
 def _file(name: str) -> str:

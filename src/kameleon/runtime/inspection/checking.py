@@ -99,17 +99,17 @@ def check_results(
     if not any(found):
         return
     given = [_as_numpy(x, engine) for x in values]
-    told = _named(function, found)
+    what = _named(function, found)
     if any(map(has_effects, function.program.nodes)):
         raise NonFiniteError(
-            f"{told}\n  (a function of Python with effects is part of the graph, so the call can't"
+            f"{what}\n  (a function of Python with effects is part of the graph, so the call can't"
             " be made again to see where that begins)"
         )
     first = _origin(function, given, engine)
     if first is not None:
-        raise NonFiniteError(f"{told}\n{first}")
+        raise NonFiniteError(f"{what}\n{first}")
     if any("NaN" in kinds for kinds in found):
-        raise NonFiniteError(f"{told}\n  (node by node, neither {engine.title} nor NumPy gives it)")
+        raise NonFiniteError(f"{what}\n  (node by node, neither {engine.title} nor NumPy gives it)")
 
 
 def _origin(function: Function, given: list[Array], engine: Engine) -> Origin | None:
@@ -130,13 +130,13 @@ def _named(function: Function, found: Sequence[Sequence[str]]) -> str:
     names = [f"output {i}" for i in range(len(program.outputs))]
     names += [f"the new value of '{v.name}'" for v, _ in program.updates]
     names += [f"what '{p.message}' prints" for p in program.prints]
-    told = [
+    faulty = [
         f"{name} has {' and '.join(kinds)}"
         for name, kinds in zip(names, found, strict=True)
         if kinds
     ]
-    rest = f", and {len(told) - MOST} more" if len(told) > MOST else ""
-    return f"{function.name}: {', '.join(told[:MOST])}{rest}"
+    rest = f", and {len(faulty) - MOST} more" if len(faulty) > MOST else ""
+    return f"{function.name}: {', '.join(faulty[:MOST])}{rest}"
 
 
 MOST = 3  # results that a message names

@@ -97,15 +97,15 @@ def in_words(value: Array) -> str:
     array = np.asarray(value)
     numbers = array.astype("float64").reshape(-1)
     counts = [(int(test(numbers).sum()), kind) for kind, test in TESTS.items()]
-    told = [f"{count} {kind}" for count, kind in counts if count]
-    if told:
-        count, _, kind = told[0].partition(" ")
-        told[0] = f"{count} of {numbers.size} elements {kind}"
+    parts = [f"{count} {kind}" for count, kind in counts if count]
+    if parts:
+        count, _, kind = parts[0].partition(" ")
+        parts[0] = f"{count} of {numbers.size} elements {kind}"
         numbers = numbers[np.isfinite(numbers)]
     if numbers.size:
         low, high, mean = _range(numbers)
-        told.append(f"{'the others ' * bool(told)}from {low:.6g} to {high:.6g}, mean {mean:.6g}")
-    return f"{array.dtype}{list(array.shape)}: {', '.join(told) or 'no elements'}"
+        parts.append(f"{'the others ' * bool(parts)}from {low:.6g} to {high:.6g}, mean {mean:.6g}")
+    return f"{array.dtype}{list(array.shape)}: {', '.join(parts) or 'no elements'}"
 
 
 def origin(graph: Graph, values: Sequence[Array], engine: Engine) -> Origin | None:
@@ -175,8 +175,8 @@ class _Search:
             return within
         infinite = [x for x in distinct if kind == "NaN" and TESTS["Inf"](known[x]).any()]
         before = infinite and self.first(Graph(graph.inputs, infinite), values, "Inf", steps)
-        told = (f"operand {i} is {in_words(x)}" for i, x in enumerate(given))
-        return Origin(kind, made_by, in_words(found[1]), tuple(told), steps, before or None)
+        operands = (f"operand {i} is {in_words(x)}" for i, x in enumerate(given))
+        return Origin(kind, made_by, in_words(found[1]), tuple(operands), steps, before or None)
 
     def _in_loop(
         self, loop: Node, given: Sequence[Array], kind: str, steps: tuple[Step, ...]

@@ -92,7 +92,7 @@ class SizesOf(NamedTuple):
     shape: tuple[int, ...]
     axis: int | None = None
 
-    def told(self, x: Node | Array) -> Any:
+    def sizes(self, x: Node | Array) -> Any:
         """These sizes: nodes where they're unknown."""
         dims = dims_of(x) if isinstance(x, Node) else x.shape
         return dims if self.axis is None else dims[self.axis]
@@ -143,7 +143,7 @@ def _with_behind(f: Callable[..., Any], behind: Sequence[Any]) -> Callable[..., 
         count = len(xs) - sized
         others = iter(xs[count:])
         return f(
-            *xs[:count], *(x.told(next(others)) if isinstance(x, SizesOf) else x for x in behind)
+            *xs[:count], *(x.sizes(next(others)) if isinstance(x, SizesOf) else x for x in behind)
         )
 
     return call

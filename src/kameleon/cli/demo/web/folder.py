@@ -47,7 +47,7 @@ def write(
     step = training.step_of(reader)
     training.export(step, reader, folder / "train.onnx")
     found = training.course(step, reader, passes, show)
-    told = {
+    settings = {
         "kameleon": kameleon.__version__,
         "library": onnxruntime_web.VERSION,
         "batch": training.BATCH,
@@ -55,7 +55,7 @@ def write(
         "training": len(reader.train_set.labels),
         "losses": found.losses,
     }
-    files.replace(folder / "course.json", json.dumps(told).encode())
+    files.replace(folder / "course.json", json.dumps(settings).encode())
     files.replace(folder / "digits.bin", _packed(reader.train_set, reader.held_out))
     shutil.copy(DIGITS.with_suffix(".txt"), folder)
     (folder / "ort").mkdir()

@@ -108,12 +108,12 @@ def _taking(theirs: Any, arguments: tuple[str, ...], is_sequence: Callable[[Any]
             return theirs(*args, **options)
         given = signature.bind(*args, **options)
         given.apply_defaults()
-        told = given.arguments
-        if told["workers"] == 0:
+        bound = given.arguments
+        if bound["workers"] == 0:
             for name in arguments:
-                data = told[name]
+                data = bound[name]
                 if hasattr(data, "__next__") and not isinstance(data, Shared):
-                    told[name] = Shared(functools.partial(iter, data))
+                    bound[name] = Shared(functools.partial(iter, data))
         result = theirs(*given.args, **given.kwargs)
         # What the first process has drawn, the others haven't.
         set_generators(from_first(generators))

@@ -87,21 +87,21 @@ def _taking(theirs: Any, arguments: tuple[Loop, ...], loops: ModuleType) -> Any:
     def taking(*args: Any, **options: Any) -> Any:
         given = signature.bind(*args, **options)
         given.apply_defaults()
-        told = given.arguments
+        bound = given.arguments
         taken: list[Batches] = []
         for loop in arguments:
-            data = told[loop.data]
+            data = bound[loop.data]
             # An iterator is a generator to Keras, which wants to be told how often to ask it.
             if not is_source(data) or hasattr(data, "__next__") or loops.is_sequence(data):
                 continue
             batches = Batches(data, loop.inputs_alone)
             if loop is VALIDATION and not taken:  # Keras's own ways to go take arrays besides
-                told |= {loop.data: batches.joined(told[loop.steps]), loop.steps: None}
+                bound |= {loop.data: batches.joined(bound[loop.steps]), loop.steps: None}
                 continue
             taken.append(batches)
-            told |= {loop.data: batches, "workers": 0, "use_multiprocessing": False}
-            if told[loop.steps] is None:
-                told[loop.steps] = batches.steps()
+            bound |= {loop.data: batches, "workers": 0, "use_multiprocessing": False}
+            if bound[loop.steps] is None:
+                bound[loop.steps] = batches.steps()
         try:
             return theirs(*given.args, **given.kwargs)
         finally:
@@ -153,7 +153,7 @@ class Batches:
         """The batches of one pass."""
         there = self.has_more(begin=True)
         while there:
-            yield self._told(self._ahead.pop())
+            yield self._as_item(self._ahead.pop())
             there = self.has_more()
 
     def on_epoch_end(self) -> None:
@@ -214,7 +214,7 @@ class Batches:
         finally:
             self.close()
 
-    def _told(self, batch: Any) -> Any:
+    def _as_item(self, batch: Any) -> Any:
         """A batch as Keras takes it from a Sequence.
 
         Raises:

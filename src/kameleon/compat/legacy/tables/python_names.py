@@ -128,10 +128,10 @@ def _with_flags_in_front(function: Function, pattern: Any, *args: Any, **options
 def linux_distribution(platform: Any, *args: Any, **options: Any) -> tuple[str, str, str]:
     """The name, version and code name of the Linux distribution."""
     try:
-        told = platform.freedesktop_os_release()
+        info = platform.freedesktop_os_release()
     except OSError:
         return ("", "", "")
-    return (told.get("NAME", ""), told.get("VERSION_ID", ""), told.get("VERSION_CODENAME", ""))
+    return (info.get("NAME", ""), info.get("VERSION_ID", ""), info.get("VERSION_CODENAME", ""))
 
 
 # plistlib, gettext, hmac, math, unittest ------------------------------------------------------

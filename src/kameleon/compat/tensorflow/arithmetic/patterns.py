@@ -87,20 +87,20 @@ def _categories() -> dict[str, Ranges]:
     return found
 
 
-def _property(told: str) -> Ranges:
+def _property(escape: str) -> Ranges:
     """The letters of `\\pN`, `\\p{Lu}`, `\\P{^Lu}`."""
-    name = told[2:].strip("{}")
+    name = escape[2:].strip("{}")
     ranges = _categories().get(name.removeprefix("^"))
     if ranges is None:
-        raise PatternError(f"invalid character class range: {told} (scripts aren't known here)")
-    return _others(ranges) if (told[1] == "P") != name.startswith("^") else ranges
+        raise PatternError(f"invalid character class range: {escape} (scripts aren't known here)")
+    return _others(ranges) if (escape[1] == "P") != name.startswith("^") else ranges
 
 
 def _set(ranges: Iterable[tuple[int, int]], negated: bool = False) -> str:
     """A set of letters, as Python writes it."""
     outside = [MALFORMED] if negated else []
-    told = "".join(f"\\U{a:08x}-\\U{b:08x}" for a, b in [*ranges, *outside])
-    return f"[{'^' if negated else ''}{told}]" if told else "(?!)"
+    members = "".join(f"\\U{a:08x}-\\U{b:08x}" for a, b in [*ranges, *outside])
+    return f"[{'^' if negated else ''}{members}]" if members else "(?!)"
 
 
 # Reading ----------------------------------------------------------------------------------------
@@ -126,8 +126,8 @@ def _chr(number: int, match: re.Match[str]) -> str:
 
 
 def _no_escape(match: re.Match[str]) -> PatternError:
-    told = match[0]
-    return PatternError("trailing \\" if told == "\\" else f"invalid escape sequence: {told}")
+    escape = match[0]
+    return PatternError("trailing \\" if escape == "\\" else f"invalid escape sequence: {escape}")
 
 
 def _letters(match: re.Match[str]) -> Ranges | None:
@@ -257,25 +257,25 @@ class _Reader:
         return re.escape(letter)
 
     def _repeat(self, match: re.Match[str]) -> str:
-        told = match["repeat"]
-        if any(int(number) > MOST for number in re.findall(r"\d+", told)):
-            raise PatternError(f"invalid repetition size: {told}")
+        repeat = match["repeat"]
+        if any(int(number) > MOST for number in re.findall(r"\d+", repeat)):
+            raise PatternError(f"invalid repetition size: {repeat}")
         if "U" not in self._groups[-1].flags:
-            return told
-        return told[:-1] if len(told) > 1 and told.endswith("?") else f"{told}?"
+            return repeat
+        return repeat[:-1] if len(repeat) > 1 and repeat.endswith("?") else f"{repeat}?"
 
     def _begin(self, match: re.Match[str]) -> str:
-        told, group = match["begin"], self._groups[-1]
-        if told == "(" or told.startswith("(?P<"):
+        opening, group = match["begin"], self._groups[-1]
+        if opening == "(" or opening.startswith("(?P<"):
             self._groups.append(_Group(group.flags))
-            return told
-        if told == "(?":
+            return opening
+        if opening == "(?":
             more = self._text[self._at : self._at + 1]
             raise PatternError(f"invalid perl operator: (?{more}")
-        on, _, off = told[2:-1].partition("-")
+        on, _, off = opening[2:-1].partition("-")
         flags = (group.flags | set(on)) - set(off)
         written = f"(?{'' if 'i' in flags else '-'}i:" if "i" in flags ^ group.flags else "(?:"
-        if told.endswith(":"):
+        if opening.endswith(":"):
             self._groups.append(_Group(flags))
         else:
             group.flags = flags

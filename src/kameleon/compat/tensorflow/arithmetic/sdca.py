@@ -59,15 +59,15 @@ class Loss(NamedTuple):
 
 def _signed(label: float) -> float:
     if label not in (0.0, 1.0):
-        told = f"Found example with label: {label:g}"
-        raise ValueError(f"Only labels of 0.0 or 1.0 are supported right now. {told}")
+        about = f"Found example with label: {label:g}"
+        raise ValueError(f"Only labels of 0.0 or 1.0 are supported right now. {about}")
     return 2 * label - 1
 
 
 def _positive(label: float) -> float:
     if label < 0:
-        told = f"Found example with label: {label:g}"
-        raise ValueError(f"Only non-negative labels can be used with the Poisson log loss. {told}")
+        about = f"Found example with label: {label:g}"
+        raise ValueError(f"Only non-negative labels can be used with the Poisson log loss. {about}")
     return label
 
 

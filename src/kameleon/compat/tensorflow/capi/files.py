@@ -63,9 +63,9 @@ def _demand_free(path: str, overwrite: bool) -> None:
 
 
 def _stat(path: str, found: Any = None, *_: Any) -> Any:
-    told = os.stat(path)
+    status = os.stat(path)
     made = found or SimpleNamespace()
-    made.length, made.mtime_nsec = told.st_size, told.st_mtime_ns
+    made.length, made.mtime_nsec = status.st_size, status.st_mtime_ns
     made.is_directory = os.path.isdir(path)
     return made
 

@@ -19,11 +19,11 @@ def fit(operation: Operation, definition: Any) -> None:
     Raises:
         InvalidArgumentError: (TensorFlow's) inputs don't fit the definition.
     """
-    told: dict[str, Any] = {}  # a type, or types
+    types: dict[str, Any] = {}  # a type, or types
     is_function = operation.type in operation.graph.functions
     prepared = None if is_function else signature(operation.type)
-    faults = list(_faults(operation, (prepared or Signature(definition)).inputs, told))
-    for name, kind in told.items():
+    faults = list(_faults(operation, (prepared or Signature(definition)).inputs, types))
+    for name, kind in types.items():
         known = operation.attributes.get(name)
         if known is None:
             operation.attributes[name] = messages("attr_value_pb2").AttrValue(type=kind)
@@ -39,9 +39,9 @@ def fit(operation: Operation, definition: Any) -> None:
 
 
 def _faults(
-    operation: Operation, arguments: Iterable[Argument], told: dict[str, Any]
+    operation: Operation, arguments: Iterable[Argument], types: dict[str, Any]
 ) -> Iterator[str]:
-    """What doesn't fit among the inputs alone; `told` takes what they tell."""
+    """What doesn't fit among the inputs alone; `types` takes what they say."""
     rest = [source.types[index] for source, index in operation.inputs]
     attributes = operation.attributes
     for argument in arguments:
@@ -55,8 +55,8 @@ def _faults(
             kinds = argument.type or kinds[0]
             yield from _strangers(argument, given, kinds)
         name = argument.attribute
-        if given and name and told.setdefault(name, kinds) != kinds:
-            yield _inconsistent(name, told[name], kinds)
+        if given and name and types.setdefault(name, kinds) != kinds:
+            yield _inconsistent(name, types[name], kinds)
 
 
 def _strangers(argument: Argument, given: Sequence[int], kind: int) -> Iterator[str]:
@@ -101,13 +101,13 @@ def _argument(argument: Any) -> str:
     return f"{argument.name}:{f'Ref({kind})' if argument.is_ref else kind}"
 
 
-def _attribute(told: Any) -> str:
-    text = f"attr={told.name}:{told.type}"
-    if told.HasField("default_value"):
-        text += f",default={_value(told.default_value)}"
-    if told.has_minimum:
-        text += f",min={told.minimum}"
-    allowed = f",allowed={_value(told.allowed_values)}" if told.HasField("allowed_values") else ""
+def _attribute(attr: Any) -> str:
+    text = f"attr={attr.name}:{attr.type}"
+    if attr.HasField("default_value"):
+        text += f",default={_value(attr.default_value)}"
+    if attr.has_minimum:
+        text += f",min={attr.minimum}"
+    allowed = f",allowed={_value(attr.allowed_values)}" if attr.HasField("allowed_values") else ""
     return text + allowed
 
 

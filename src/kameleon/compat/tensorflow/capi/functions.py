@@ -126,10 +126,10 @@ def _node(node: Operation, names: dict[Operation, str], values: dict[Value, str]
 
 
 def _results(
-    made: Any, outputs: Sequence[Output], told: Sequence[str] | None, taken: _Names
+    made: Any, outputs: Sequence[Output], given_names: Sequence[str] | None, taken: _Names
 ) -> list[str]:
     """Name the results: before all else is named."""
-    names = told or [taken.argument(given.oper.name) for given in outputs]
+    names = given_names or [taken.argument(given.oper.name) for given in outputs]
     for name, given in zip(names, outputs, strict=True):
         made.signature.output_arg.add(name=name, type=given.oper.types[given.index])
     return list(names)

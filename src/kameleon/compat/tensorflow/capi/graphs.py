@@ -243,8 +243,8 @@ def _described(pairs: Sequence[tuple[Shape, int]]) -> bytes:
     """Shapes and types behind a handle, as a message."""
     made = message()(is_set=True)
     for shape, kind in pairs:
-        told = made.shape_and_type.add(dtype=kind)
-        told.shape.CopyFrom(shape_message(type(told.shape), shape))
+        entry = made.shape_and_type.add(dtype=kind)
+        entry.shape.CopyFrom(shape_message(type(entry.shape), shape))
     return bytes(made.SerializeToString())
 
 

@@ -70,8 +70,8 @@ def _total(node: Any, order: str | None) -> None:
 
 def _lines(node: Any, selected: list[str], depth: int) -> Iterator[str]:
     pairs = [(getattr(node, field), getattr(node, f"total_{field}")) for field in selected]
-    told = ", ".join(f"{_short(own)}/{_short(total)}" for own, total in pairs)
-    yield f"{'  ' * depth}{node.name} ({told})"
+    columns = ", ".join(f"{_short(own)}/{_short(total)}" for own, total in pairs)
+    yield f"{'  ' * depth}{node.name} ({columns})"
     for child in node.children:
         yield from _lines(child, selected, depth + 1)
 
@@ -113,8 +113,8 @@ def profiled(graph: bytes, run: bytes, log: bytes, command: bytes, options: byte
 def _write(root: Any, options: Any) -> None:
     selected = [COUNTS[name] for name in options.select if name in COUNTS]
     text = "\n".join([f"node name | # {', '.join(selected)}", *_lines(root, selected, 0)])
-    where, _, told = options.output.partition(":")
+    where, _, path = options.output.partition(":")
     if where == "stdout":
         print(text)
     elif where == "file":
-        files.replace(told.removeprefix("outfile="), text.encode())
+        files.replace(path.removeprefix("outfile="), text.encode())

@@ -65,8 +65,8 @@ def _set_up(
 ) -> str:
     from ..running.partial import PartialRun
 
-    told, wanted = ([each.value for each in outputs] for outputs in (feeds, fetches))
-    made = PartialRun(session, told, wanted, targets)
+    fed, wanted = ([each.value for each in outputs] for outputs in (feeds, fetches))
+    made = PartialRun(session, fed, wanted, targets)
     session.partial[handle := str(len(session.partial))] = made
     return handle
 

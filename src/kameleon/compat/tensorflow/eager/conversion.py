@@ -167,8 +167,8 @@ def _length(value: Any) -> int:
     try:
         return len(value)
     except Exception as error:
-        told = "".join(traceback.format_exception(error))
-        raise ConversionError(f"{type(error).__name__}: {error}\n{told}\n") from None
+        trace = "".join(traceback.format_exception(error))
+        raise ConversionError(f"{type(error).__name__}: {error}\n{trace}\n") from None
 
 
 def _plain(value: Any) -> Any:

@@ -123,13 +123,13 @@ class _Call:
         attributes: what follows from them.
     """
 
-    def __init__(self, found: Signature, given: Sequence[Any], told: dict[str, Any]) -> None:
+    def __init__(self, found: Signature, given: Sequence[Any], attributes: dict[str, Any]) -> None:
         self._signature, self._given = found, given
         self.tensors: list[Any] = []
         self.attributes: dict[str, Any] = {}
         self._types = {
-            name: told[name] for name, kind in found.attributes.items()
-            if kind == "type" and name in told
+            name: attributes[name] for name, kind in found.attributes.items()
+            if kind == "type" and name in attributes
         }  # fmt: skip
 
     def convert(self, context: Context) -> None:
@@ -208,7 +208,7 @@ def _read(context: Context, variable: Any) -> Any:
 
 @export("TFE_Py_FastPathExecute")
 def fast_path(
-    context: Context, device: Any, name: str, told: Any, callbacks: Any, *arguments: Any
+    context: Context, device: Any, name: str, label: Any, callbacks: Any, *arguments: Any
 ) -> Any:
     """Run an operation on Python values: its inputs, then names of attributes, each with its value.
 
@@ -229,9 +229,9 @@ def fast_path(
     plain = tuple([part for pair in given.items() for part in pair]) + inferred
     kernel, results = run(context, name, plain, call.tensors)
     if tapes.is_recording():
-        tapes.record_gradient(name, call.tensors, (*raw, *inferred), results, told)
+        tapes.record_gradient(name, call.tensors, (*raw, *inferred), results, label)
     for callback in callbacks or ():
-        callback(name, tuple(call.tensors), (*raw, *inferred), results, told)
+        callback(name, tuple(call.tensors), (*raw, *inferred), results, label)
     return _packed(kernel, results)
 
 

@@ -149,8 +149,8 @@ class Kernel:
     def _demand(self, numbers: tuple[int, ...]) -> None:
         """Refuse types that the operation doesn't take."""
         made = self.operation
-        for name, told in ((each.name, each) for each in made.definition.attr):
-            allowed = told.allowed_values.list.type
+        for name, attribute in ((each.name, each) for each in made.definition.attr):
+            allowed = attribute.allowed_values.list.type
             given = made.attribute(name) if allowed else None
             for number in given if isinstance(given, list) else [given] if given else []:
                 if number not in allowed:

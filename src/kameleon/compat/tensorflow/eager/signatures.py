@@ -83,10 +83,10 @@ class Signature:
         return made
 
 
-def _argument(told: Any) -> Argument:
-    many = MIXED if told.type_list_attr else SAME if told.number_attr else ONE
-    attribute = told.type_list_attr or told.type_attr
-    return Argument(told.name, many, told.number_attr, attribute, told.type, told.is_ref)
+def _argument(arg: Any) -> Argument:
+    many = MIXED if arg.type_list_attr else SAME if arg.number_attr else ONE
+    attribute = arg.type_list_attr or arg.type_attr
+    return Argument(arg.name, many, arg.number_attr, attribute, arg.type, arg.is_ref)
 
 
 @cache

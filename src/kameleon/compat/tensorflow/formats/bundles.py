@@ -71,10 +71,10 @@ class Entry:
     @classmethod
     def of_message(cls, data: bytes) -> Entry:
         """What a message tells."""
-        told = message("BundleEntryProto").FromString(data)
+        row = message("BundleEntryProto").FromString(data)
         return cls(
-            told.dtype, sizes_of(told.shape), told.shard_id, told.offset, told.size, told.crc32c,
-            tuple(map(of_message, told.slices)),
+            row.dtype, sizes_of(row.shape), row.shard_id, row.offset, row.size, row.crc32c,
+            tuple(map(of_message, row.slices)),
         )  # fmt: skip
 
 

@@ -39,9 +39,9 @@ class OldCheckpoint(Bundle):
         for path in paths:
             with open(path, "rb") as file:
                 table = tables.read(file.read())
-            told = message("SavedTensorSlices").FromString(table.pop(HEADER, b""))
+            header = message("SavedTensorSlices").FromString(table.pop(HEADER, b""))
             self._rows.update(table)
-            for each in told.meta.tensor:
+            for each in header.meta.tensor:
                 known = self.entry(each.name).parts if each.name in self else ()
                 parts, at = (*known, *map(of_message, each.slice)), each.name.encode()
                 self.entries[at] = Entry(each.type, sizes_of(each.shape), parts=parts)
@@ -51,9 +51,9 @@ class OldCheckpoint(Bundle):
         entry = self.entry(name)
         found = np.empty(entry.shape, numpy_dtype(entry.dtype))
         for part in entry.parts:
-            told = message("SavedTensorSlices").FromString(self._rows[key(name, part)]).data
+            slices = message("SavedTensorSlices").FromString(self._rows[key(name, part)]).data
             sizes = [end - start for start, end in bounds(part, entry.shape)]
-            found[index_of(part)] = array_of(told.data, entry.dtype, sizes)
+            found[index_of(part)] = array_of(slices.data, entry.dtype, sizes)
         return found if extents is None else found[index_of(extents)]
 
 
@@ -67,10 +67,10 @@ def write(path: str, tensors: Mapping[str, np.ndarray | Sequence[Part]]) -> None
     for name, given in tensors.items():
         parts = _parts(given)
         dtype, shape = number_of(parts[0].values), shape_message(parts[0].shape)
-        told = header.meta.tensor.add(name=name, type=dtype, shape=shape)
+        described = header.meta.tensor.add(name=name, type=dtype, shape=shape)
         for part in parts:
             extents, row = message_of(part.extents), message("SavedTensorSlices")()
-            told.slice.append(extents)
+            described.slice.append(extents)
             row.data.name = name
             row.data.slice.CopyFrom(extents)
             row.data.data.CopyFrom(numbers_message(part.values))

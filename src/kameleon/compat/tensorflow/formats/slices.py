@@ -19,8 +19,8 @@ def parsed(text: str) -> tuple[tuple[int, ...], Extents]:
     >>> parsed("20 4 0,10:-")
     ((20, 4), ((0, 10), None))
     """
-    *sizes, told = text.split(" ")
-    parts = told.split(":") if told else []
+    *sizes, extents = text.split(" ")
+    parts = extents.split(":") if extents else []
     found = []
     for part in parts:
         start, _, length = part.partition(",")
@@ -66,10 +66,10 @@ def message_of(extents: Extents) -> Any:
     return made
 
 
-def of_message(told: Any) -> Extents:
+def of_message(proto: Any) -> Extents:
     """The part that a message tells."""
     return tuple(
-        (each.start, each.length) if each.HasField("length") else None for each in told.extent
+        (each.start, each.length) if each.HasField("length") else None for each in proto.extent
     )
 
 

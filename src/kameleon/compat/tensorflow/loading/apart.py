@@ -53,8 +53,8 @@ class _Apart:
         if not tensors and not self._draws():
             return self._computed(self._given)
         types = [name_of(number) for number in self._operation.types]
-        told = zip(self._operation.shapes, types, strict=True)
-        if any(shape is None or kind not in OF_K for shape, kind in told):
+        described = zip(self._operation.shapes, types, strict=True)
+        if any(shape is None or kind not in OF_K for shape, kind in described):
             raise GraphError(
                 f"{self._operation.name} ({self._operation.type}) gives {' and '.join(types)} of an"
                 " unknown number of axes, or no numbers; a tensor can't stand for it"

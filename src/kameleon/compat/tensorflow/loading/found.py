@@ -75,12 +75,12 @@ def _tagged(path: str, graphs: Any, tags: str | Collection[str] | None) -> Any:
     if not sets:
         raise FileFormatError(f"{path}: no graph is in it")
     if tags is None:
-        return next((g for g, told in zip(graphs, sets, strict=True) if SERVING in told), graphs[0])
+        return next((g for g, own in zip(graphs, sets, strict=True) if SERVING in own), graphs[0])
     tags = {tags} if isinstance(tags, str) else set(tags)
-    for graph, told in zip(graphs, sets, strict=True):
-        if told == tags:
+    for graph, own in zip(graphs, sets, strict=True):
+        if own == tags:
             return graph
-    known = " or ".join(str(sorted(told)) for told in sets)
+    known = " or ".join(str(sorted(own)) for own in sets)
     raise ArgumentError(f"load_graph: tags {sorted(tags)} has no graph of {path}; {known} have one")
 
 

@@ -87,8 +87,8 @@ class Graph:
                 self._restore(found)
         self._expansion: Expansion | None = None
         self._calls = any(map(is_call, self._graph.operations))
-        told = {} if found.meta is None else found.meta.signature_def
-        self.signatures = {name: _signature(told[name]) for name in sorted({*told} - {STARTED})}
+        named = {} if found.meta is None else found.meta.signature_def
+        self.signatures = {name: _signature(named[name]) for name in sorted({*named} - {STARTED})}
         operations = self._graph.operations
         self.inputs = [f"{each.name}:0" for each in operations if each.type in HOLES]
         self.outputs = [name for each in operations for name in _untaken(each)]
@@ -114,8 +114,8 @@ class Graph:
         except Exception as error:
             if not is_failure(error):
                 raise
-            told = str(error).replace("\n\t [[{{node ", " (in ").replace("}}]]", ")")
-            raise kind(f"{self._path}: {told}{missing}") from error
+            message = str(error).replace("\n\t [[{{node ", " (in ").replace("}}]]", ")")
+            raise kind(f"{self._path}: {message}{missing}") from error
 
     # Tensors ------------------------------------------------------------------------------------
 
@@ -232,8 +232,8 @@ class Graph:
                 restore()
                 if isinstance(error, NOT_BUILT):
                     source = getattr(error, "operation", None) or roots[0]
-                    told = f"{source.name} ({source.type}) can't be built with open sizes"
-                    raise GraphError(f"{told}: {error}; {ADVICE}") from error
+                    message = f"{source.name} ({source.type}) can't be built with open sizes"
+                    raise GraphError(f"{message}: {error}; {ADVICE}") from error
                 raise
         if assigned:
             restore()
@@ -267,8 +267,8 @@ class Graph:
         collections = {} if meta is None else meta.collection_def
         if "trainable_variables" not in collections:
             return [each for each in self.variables.values() if each.dtype.startswith("float")]
-        told = collections["trainable_variables"].bytes_list.value
-        names = [message("VariableDef").FromString(data).variable_name for data in told]
+        definitions = collections["trainable_variables"].bytes_list.value
+        names = [message("VariableDef").FromString(data).variable_name for data in definitions]
         keys = [name.partition(":")[0] for name in names]
         return [self.variables[key] for key in keys if key in self.variables]
 
@@ -284,10 +284,10 @@ class Graph:
 
     def _start(self, meta: Any, assets: str) -> None:
         """Fill the tables, from files that lie beside."""
-        told = [name for key in STARTING for name in meta.collection_def[key].node_list.value]
+        names = [name for key in STARTING for name in meta.collection_def[key].node_list.value]
         if STARTED in meta.signature_def:
-            told.append(meta.signature_def[STARTED].outputs[STARTED].name)
-        operations = [name.removeprefix("^").partition(":")[0] for name in told]
+            names.append(meta.signature_def[STARTED].outputs[STARTED].name)
+        operations = [name.removeprefix("^").partition(":")[0] for name in names]
         feeds = {
             (self._operations[each.tensor_info.name.partition(":")[0]], 0): os.path.join(
                 assets, each.filename
@@ -312,11 +312,11 @@ def _is_built(operation: Operation) -> bool:
     return True
 
 
-def _signature(told: Any) -> Signature:
+def _signature(proto: Any) -> Signature:
     inputs, outputs = (
-        {key: infos[key].name for key in sorted(infos)} for infos in (told.inputs, told.outputs)
+        {key: infos[key].name for key in sorted(infos)} for infos in (proto.inputs, proto.outputs)
     )
-    return Signature(inputs, outputs, told.method_name)
+    return Signature(inputs, outputs, proto.method_name)
 
 
 def _untaken(operation: Operation) -> Iterator[str]:

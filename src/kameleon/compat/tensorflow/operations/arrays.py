@@ -78,19 +78,19 @@ def _size(x: Any, *, out_type: Kind) -> Any:
 
 @known("BroadcastGradientArgs")
 def _reduction_axes(operation: Operation, one: Any, other: Any) -> list[Array]:
-    told = list(map(sizes_in, (one, other)))
+    shapes = list(map(sizes_in, (one, other)))
     apart = {
         size
-        for pair in zip(*map(reversed, told), strict=False)
+        for pair in zip(*map(reversed, shapes), strict=False)
         if not are_one_size(*pair)
         for size in pair
         if isinstance(size, Node) and not take_as_several(size)
     }
-    for value, sizes in zip((one, other), told, strict=True):
+    for value, sizes in zip((one, other), shapes, strict=True):
         if not apart.isdisjoint(sizes):  # it may be 1
             array(value)
     # Where two that aren't 1 differ, broadcasting has failed.
-    known = ([-1 if isinstance(n, Node) else n for n in sizes] for sizes in told)
+    known = ([-1 if isinstance(n, Node) else n for n in sizes] for sizes in shapes)
     return [np.array(axes, result_type(operation)) for axes in reduction_axes(*known)]
 
 
@@ -176,14 +176,14 @@ def reshaped(sizes: list[int], shape: Sequence[int]) -> list[int]:
 
 
 def _reshape(operation: Operation, x: Any, sizes: Any) -> Any:
-    told = sizes_in(sizes)
-    if None in x.shape or not all(isinstance(size, int) for size in told):
-        return M.reshape(tensor(x), _told(operation, told))
+    wanted = sizes_in(sizes)
+    if None in x.shape or not all(isinstance(size, int) for size in wanted):
+        return M.reshape(tensor(x), _known_sizes(operation, wanted))
     shape = reshaped(integers(sizes), sizes_of(x))
     return np.reshape(x, shape) if is_text(x) else M.reshape(tensor(x), shape)
 
 
-def _told(operation: Operation, sizes: list[Size]) -> list[Size]:
+def _known_sizes(operation: Operation, sizes: list[Size]) -> list[Size]:
     """Sizes, of which the graph knows some beforehand."""
     shape = operation.shapes[0] or (-1,) * len(sizes)
     return [size if known < 0 else known for size, known in zip(sizes, shape, strict=True)]
@@ -320,8 +320,8 @@ def mirrored(x: Node, pads: Array, *, mode: str) -> Node:
         most = size - (mode == "REFLECT")
         if max(margin) > most:
             wanted, more = ("less", "not less") if most < size else ("no greater", "greater")
-            told = f"{margin[0]}, {margin[1]} {more} than {size}"
-            raise ValueError(f"paddings must be {wanted} than the dimension size: {told}")
+            message = f"{margin[0]}, {margin[1]} {more} than {size}"
+            raise ValueError(f"paddings must be {wanted} than the dimension size: {message}")
         x = I.gather(x, tensor(_mirrored_places(size, margin, mode)), axis)
     return x
 
@@ -402,8 +402,8 @@ def _pad_known(operation: Operation, x: Array, pads: Array, value: Any = None) -
 
 
 def _split_known(operation: Operation, x: Array, sizes: Array, axis: Array) -> list[Array]:
-    told: list[Any] = reshaped_sum(integers(sizes), x.shape[int(axis)])
-    return np.split(x, np.cumsum(told)[:-1], int(axis))
+    counts: list[Any] = reshaped_sum(integers(sizes), x.shape[int(axis)])
+    return np.split(x, np.cumsum(counts)[:-1], int(axis))
 
 
 # By type, what K gives, and what NumPy gives for known values, strings, complex numbers:

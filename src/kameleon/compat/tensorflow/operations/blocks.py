@@ -22,7 +22,7 @@ from kameleon.graph.primitives.sizes import (
 
 from ..graph import Operation
 from ..parts import Margins, padded, part
-from .networks import as_told, channels_last
+from .networks import channels_last, in_layout
 from .table import pure
 from .values import dims, integers, margins, tensor
 
@@ -30,9 +30,9 @@ from .values import dims, integers, margins, tensor
 
 
 @pure("SpaceToBatchND SpaceToBatch")
-def _space_to_batch(operation: Operation, x: Node, *told: Any) -> Node:
+def _space_to_batch(operation: Operation, x: Node, *settings: Any) -> Node:
     """(b, s, …) to (b * blocks, s / blocks, …), padded before."""
-    sides, pads = _sides(operation, told)
+    sides, pads = _sides(operation, settings)
     count = len(sides)
     rest = [(0, 0)] * (len(x.shape) - count - 1)
     x = padded(x, [(0, 0), *pads, *rest])
@@ -46,16 +46,16 @@ def _space_to_batch(operation: Operation, x: Node, *told: Any) -> Node:
     return M.reshape(x, [sizes_product([batch, *sides]), *across, *inner])
 
 
-def _sides(operation: Operation, told: Sequence[Any]) -> tuple[list[int], Margins]:
+def _sides(operation: Operation, given: Sequence[Any]) -> tuple[list[int], Margins]:
     """The sides of blocks, which are an input or else squares, and the margins."""
-    *sides, margin = told
+    *sides, margin = given
     return integers(sides[0]) if sides else [operation.attribute("block_size")] * 2, margins(margin)
 
 
 @pure("BatchToSpaceND BatchToSpace")
-def _batch_to_space(operation: Operation, x: Node, *told: Any) -> Node:
+def _batch_to_space(operation: Operation, x: Node, *settings: Any) -> Node:
     """The way back, cropped behind."""
-    sides, crops = _sides(operation, told)
+    sides, crops = _sides(operation, settings)
     count = len(sides)
     batch, *space = dims(x)[: count + 1]
     inner = dims(x)[count + 1 :]
@@ -78,7 +78,7 @@ def _space_to_depth(operation: Operation, x: Any, *, block_size: int) -> Node:
     node = M.reshape(node, [batch, rows, side, columns, side, depth])
     node = M.transpose(node, [0, 1, 3, 2, 4, 5])
     found = M.reshape(node, [batch, rows, columns, sizes_product([side, side, depth])])
-    return as_told(operation, found)
+    return in_layout(operation, found)
 
 
 @pure("DepthToSpace")
@@ -89,7 +89,7 @@ def _depth_to_space(operation: Operation, x: Any, *, block_size: int) -> Node:
     node = M.reshape(node, [batch, rows, columns, side, side, depth])
     node = M.transpose(node, [0, 1, 3, 2, 4, 5])
     rows, columns = (sizes_product([size, side]) for size in space)
-    return as_told(operation, M.reshape(node, [batch, rows, columns, depth]))
+    return in_layout(operation, M.reshape(node, [batch, rows, columns, depth]))
 
 
 # Turning ----------------------------------------------------------------------------------------

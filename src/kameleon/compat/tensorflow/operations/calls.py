@@ -17,9 +17,9 @@ from .values import is_text, sizes_of, tensor
 
 @host("PartitionedCall StatefulPartitionedCall RemoteCall", references=True)
 def _call(store: Store, operation: Operation, *given: Any) -> list[Any]:
-    told = operation.attribute("f")
+    function = operation.attribute("f")
     values = given[1:] if operation.type == "RemoteCall" else given
-    return store.call(store, operation.graph, told.name, values, told.attr)
+    return store.call(store, operation.graph, function.name, values, function.attr)
 
 
 @pure("ToBool")

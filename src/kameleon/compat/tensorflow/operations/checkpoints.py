@@ -26,12 +26,12 @@ def _texts(value: Any) -> list[str]:
 def _by_name(names: Any, parts: Any, tensors: Any) -> dict[str, Any]:
     """Arrays, or parts of tensors, by name."""
     found: dict[str, Any] = {}
-    for name, told, value in zip(_texts(names), _texts(parts), tensors, strict=True):
+    for name, part, value in zip(_texts(names), _texts(parts), tensors, strict=True):
         array = np.asarray(value)
-        if not told:
+        if not part:
             found[name] = array
             continue
-        shape, extents = parsed(told)
+        shape, extents = parsed(part)
         found.setdefault(name, []).append(Part(shape, extents, array))
     return found
 
@@ -69,10 +69,10 @@ def _restore_old(pattern: str, name: str, part: str = "", *, dt: int) -> list[An
 def _restored(prefix: str, wanted: list[tuple[str, str, int]]) -> list[Any]:
     checkpoint = opened(prefix)
     found = []
-    for name, told, dtype in wanted:
+    for name, part, dtype in wanted:
         extents = None
-        if told:
-            shape, extents = parsed(told)
+        if part:
+            shape, extents = parsed(part)
             stored = checkpoint.entry(name).shape if name in checkpoint else shape
             if stored != shape:
                 raise invalid(

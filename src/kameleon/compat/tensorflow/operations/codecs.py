@@ -188,12 +188,12 @@ def _encode_png(pixels: Array, *, compression: int) -> Array:
 
 @host("EncodeJpeg")
 def _encode_photograph(operation: Operation, pixels: Array) -> Array:
-    told = operation.attribute
-    _demand(pixels, *{b"": (1, 3), b"grayscale": (1,), b"rgb": (3,)}[told("format")])
+    setting = operation.attribute
+    _demand(pixels, *{b"": (1, 3), b"grayscale": (1,), b"rgb": (3,)}[setting("format")])
     return _photographed(
-        pixels, quality=told("quality"), progressive=told("progressive"),
-        optimize=told("optimize_size"), subsampling=2 if told("chroma_downsampling") else 0,
-        dpi=(told("x_density"), told("y_density")),
+        pixels, quality=setting("quality"), progressive=setting("progressive"),
+        optimize=setting("optimize_size"), subsampling=2 if setting("chroma_downsampling") else 0,
+        dpi=(setting("x_density"), setting("y_density")),
     )  # fmt: skip
 
 

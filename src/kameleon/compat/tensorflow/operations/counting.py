@@ -87,8 +87,8 @@ def _histogram(x: Array, ends: Array, count: int, *, dtype: Kind) -> Array:
     if count <= 0:
         raise invalid(f"nbins should be a positive number, but got '{count}'")
     if low >= high:
-        told = f"value_range[0] < value_range[1], but got '[{low:g}, {high:g}]'"
-        raise invalid(f"value_range should satisfy {told}")
+        about = f"value_range[0] < value_range[1], but got '[{low:g}, {high:g}]'"
+        raise invalid(f"value_range should satisfy {about}")
     step = (high - low) / values.dtype.type(count)
     places = np.minimum((np.maximum(values - low, 0) / step).astype(np.int64), count - 1)
     return np.bincount(places, minlength=count).astype(dtype)

@@ -77,8 +77,8 @@ def _diag(x: Node, k: Array = MAIN, rows: int = -1, columns: int = -1, other: An
         around = tensor(_zero(x) if other is None else other)
         return _on_diagonal(x, M.broadcast_to(around, [*dims(x), size_of(x, -1)]))
     count = 1 if low == high else 2
-    told = matrix_sizes(sizes_of(x)[-1], low, high, rows, columns)
-    at, has = Band(*told, low, high).in_band()
+    shape = matrix_sizes(sizes_of(x)[-1], low, high, rows, columns)
+    at, has = Band(*shape, low, high).in_band()
     return _picked(x, count, at, has, _zero(x) if other is None else other)
 
 

@@ -63,7 +63,7 @@ def _kind(operation: Operation) -> str:
     return re.sub("^(Stateless|Stateful)?(Random)?(Standard)?|V2$", "", operation.type)
 
 
-def sizes_told(value: Any) -> tuple[int, ...]:
+def drawn_sizes(value: Any) -> tuple[int, ...]:
     """The sizes of what is drawn, none below zero."""
     found = tuple(int(size) for size in np.asarray(value))
     if found and min(found) < 0:
@@ -98,19 +98,19 @@ def is_seeded(operation: Operation) -> bool:
 
 @host(_SEEDED)
 def _drawn(store: Store, operation: Operation, sizes: Any, *limits: Any) -> list[np.ndarray]:
-    shape = sizes_told(sizes)
+    shape = drawn_sizes(sizes)
     numbers = stream(store, operation, int(np.prod(shape, dtype=np.int64)))
     return [drawing.drawn(_kind(operation), numbers, shape, result_type(operation), *limits)]
 
 
 @effect(_SEEDED)
 def _draw(lowering: Lowering, operation: Operation, sizes: Any, *limits: Any) -> Any:
-    told, dtype = lowering.value(sizes), result_type(operation)
+    wanted, dtype = lowering.value(sizes), result_type(operation)
     by_engine = _BY_ENGINE.get(_kind(operation))
     if by_engine is not None and not is_seeded(operation):
         seed = int.from_bytes(os.urandom(4), "little")
-        return by_engine(sizes_in(told), dtype=dtype, seed=seed)
-    shape = tuple(integers(told))
+        return by_engine(sizes_in(wanted), dtype=dtype, seed=seed)
+    shape = tuple(integers(wanted))
     given = [tensor(lowering.value(limit)) for limit in limits]
     function = partial(_drawn, lowering.store, operation, shape)
     return call(
@@ -143,7 +143,7 @@ def _draw_by_seeds(
     operation: Operation, sizes: Any, seeds: Any, *limits: Any, dtype: Kind
 ) -> np.ndarray:
     numbers = drawing.stateless(seeds)
-    return drawing.drawn(_kind(operation), numbers, sizes_told(sizes), dtype, *limits)
+    return drawing.drawn(_kind(operation), numbers, drawn_sizes(sizes), dtype, *limits)
 
 
 # Of a stream whose state is a variable ----------------------------------------------------------
@@ -172,7 +172,7 @@ def _advanced(store: Store, state: Reference, algorithm: int, shape: tuple[int, 
 def _of_state(
     store: Store, operation: Operation, state: Any, algorithm: int, sizes: Any, *limits: Any
 ) -> Array:
-    shape = sizes_told(sizes)
+    shape = drawn_sizes(sizes)
     numbers = _advanced(store, state, algorithm, shape)
     return drawing.drawn(_kind(operation), numbers, shape, result_type(operation), *limits)
 
@@ -206,7 +206,7 @@ _REJECTION = {"RandomGamma": rejection.gamma, "RandomPoisson": rejection.poisson
 
 @host("RandomGamma RandomPoisson RandomPoissonV2")
 def _by_rejection(store: Store, operation: Operation, sizes: Any, given: Array) -> Array:
-    draw, shape = _REJECTION[operation.type.removesuffix("V2")], sizes_told(sizes)
+    draw, shape = _REJECTION[operation.type.removesuffix("V2")], drawn_sizes(sizes)
     times = int(np.prod(shape))
     numbers = stream(store, operation, times * given.size)
     found = draw(numbers, times, given).T.reshape(*shape, *given.shape)
@@ -221,11 +221,11 @@ def _generator_of(store: Store, operation: Operation) -> Any:
 
 
 @host("ParameterizedTruncatedNormal")
-def _bounded(store: Store, operation: Operation, sizes: Any, *told: Any) -> Array:
+def _bounded(store: Store, operation: Operation, sizes: Any, *bounds: Any) -> Array:
     """Normal numbers between bounds, which belong to rows of the result."""
-    shape = sizes_told(sizes)
+    shape = drawn_sizes(sizes)
     mean, deviation, low, high = (
-        np.reshape(value, (-1, *[1] * (len(shape) - 1))).astype(np.float64) for value in told
+        np.reshape(value, (-1, *[1] * (len(shape) - 1))).astype(np.float64) for value in bounds
     )
     generator, found = _generator_of(store, operation), np.full(shape, np.nan)
     wide = np.minimum(high - mean, mean - low) > deviation
@@ -241,6 +241,6 @@ def _bounded(store: Store, operation: Operation, sizes: Any, *told: Any) -> Arra
 
 @host("NonDeterministicInts")
 def _any_integers(operation: Operation, sizes: Any) -> Array:
-    kind, shape = np.dtype(result_type(operation)), sizes_told(sizes)
+    kind, shape = np.dtype(result_type(operation)), drawn_sizes(sizes)
     drawn = os.urandom(int(np.prod(shape)) * kind.itemsize)
     return np.frombuffer(drawn, kind).reshape(shape).copy()

@@ -70,8 +70,8 @@ WORDS = {
 class UnfitError(Exception):
     """A feature isn't as it's asked for: how, and what is told of it."""
 
-    def __init__(self, how: str, **told: Any) -> None:
-        super().__init__(how, told)
+    def __init__(self, how: str, **values: Any) -> None:
+        super().__init__(how, values)
 
 
 @dataclass
@@ -185,10 +185,10 @@ class Wanted:
             try:
                 found.append(read(one))
             except UnfitError as error:
-                how, told = error.args
+                how, facts = error.args
                 name = "" if self.names is None else self.names[at] if self.names else "<unknown>"
                 kind = shown(NUMBERS[feature.kind])
-                text = self.words[how].format(key=feature.key, kind=kind, at=at, name=name, **told)
+                text = self.words[how].format(key=feature.key, kind=kind, at=at, name=name, **facts)
                 raise invalid(text) from None
         return found
 
@@ -307,16 +307,16 @@ def _from_json(given: Texts) -> Array:
 def _wanted(
     operation: Operation, keys: Callable[[str], Any], defaults: Any, missing: Any
 ) -> Wanted:
-    told = operation.attribute
+    attribute = operation.attribute
     return Wanted(
         WORDS["ParseSequenceExample"],
         None,
-        asked(keys("context_sparse_keys"), told("context_sparse_types")),
-        asked(keys("context_dense_keys"), told("Tcontext_dense"),
-              told("context_dense_shapes"), defaults),
-        asked(keys("feature_list_sparse_keys"), told("feature_list_sparse_types")),
-        asked(keys("feature_list_dense_keys"), told("feature_list_dense_types"),
-              told("feature_list_dense_shapes")),
+        asked(keys("context_sparse_keys"), attribute("context_sparse_types")),
+        asked(keys("context_dense_keys"), attribute("Tcontext_dense"),
+              attribute("context_dense_shapes"), defaults),
+        asked(keys("feature_list_sparse_keys"), attribute("feature_list_sparse_types")),
+        asked(keys("feature_list_dense_keys"), attribute("feature_list_dense_types"),
+              attribute("feature_list_dense_shapes")),
         {text(key) for key in missing},
     )  # fmt: skip
 

@@ -45,8 +45,8 @@ def _call(operation: Operation, *values: Any, token: str) -> Any:
         if is_failure(error):
             raise
         code = next((c for kind, c in _RAISED.items() if isinstance(error, kind)), "UNKNOWN")
-        told = "".join(traceback.format_exception(error))
-        raise failure(code, f"{type(error).__name__}: {error}\n{told}") from error
+        trace = "".join(traceback.format_exception(error))
+        raise failure(code, f"{type(error).__name__}: {error}\n{trace}") from error
     results = found if isinstance(found, list | tuple) else [] if _is_none(found) else [found]
     found = [getattr(each, "_value", each) for each in results]
     for each in found:

@@ -118,8 +118,8 @@ def _delete(store: Store, iterator: Iterator, *others: Any) -> None:
 
 @keeps("iterators", "OneShotIterator")
 def _one_shot(store: Store, operation: Operation) -> Iterator:
-    iterator, told = _made(store, operation), operation.attribute("dataset_factory")
-    [dataset] = store.call(store, operation.graph, told.name, [], told.attr)
+    iterator, factory = _made(store, operation), operation.attribute("dataset_factory")
+    [dataset] = store.call(store, operation.graph, factory.name, [], factory.attr)
     iterator.begin(dataset)
     return iterator
 
@@ -155,5 +155,5 @@ on_handles({
         lambda iterator: scalar(iterator.handle),
     "IteratorGetDevice ExperimentalIteratorGetDevice": lambda iterator: scalar(DEVICE),
     "SerializeIterator": lambda iterator: np.array([iterator.place], np.int64),
-    "DeserializeIterator": lambda iterator, told: iterator.go_to(int(np.ravel(told)[0])),
+    "DeserializeIterator": lambda iterator, place: iterator.go_to(int(np.ravel(place)[0])),
 })  # fmt: skip

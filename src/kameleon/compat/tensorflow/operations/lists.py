@@ -149,12 +149,12 @@ def _split(value: Array, shape: Any, lengths: Array, *, element_dtype: Kind) -> 
     parts, end = [], 0
     for start, end in pairwise([0, *np.cumsum(lengths)]):
         if end > len(value):
-            told = f"[{start}, {end}] from tensor with length {len(value)}"
-            raise invalid(f"Attempting to slice {told}")
+            about = f"[{start}, {end}] from tensor with length {len(value)}"
+            raise invalid(f"Attempting to slice {about}")
         parts.append(value[start:end])
     if end < len(value):
-        told = f"Length of tensor: {len(value)} Values used: {end}"
-        raise invalid(f"Unused values in tensor. {told}")
+        about = f"Length of tensor: {len(value)} Values used: {end}"
+        raise invalid(f"Unused values in tensor. {about}")
     return TensorList(parts, element_dtype, shape_in(shape))
 
 
@@ -231,11 +231,11 @@ def _stack(given: TensorList, shape: Any, *, num_elements: int | None) -> Array:
 def _concatenate(
     given: TensorList, shape: Any = None, sizes: Any = (), *, element_shape: Any
 ) -> list[Any]:
-    told = element_shape if shape is None else shape_in(shape)
-    known = _merged(told[1:] if told else None, given.shape[1:] if given.shape else None)
+    full = element_shape if shape is None else shape_in(shape)
+    known = _merged(full[1:] if full else None, given.shape[1:] if given.shape else None)
     lengths = list(np.asarray(sizes, np.int64))
     parts = [
-        given.item(at, (int(lengths[at]), *(known or ())) if at < len(lengths) else told)
+        given.item(at, (int(lengths[at]), *(known or ())) if at < len(lengths) else full)
         for at in range(len(given.items))
     ]
     parts = parts or [np.zeros((0, *(known or ())), in_numpy(given.dtype))]

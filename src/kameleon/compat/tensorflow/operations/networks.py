@@ -46,7 +46,7 @@ def channels_last(operation: Operation, x: Any) -> Node:
     return node if is_channels_last(operation) else move_axis(node, 1, len(node.shape) - 1)
 
 
-def as_told(operation: Operation, x: Node) -> Node:
+def in_layout(operation: Operation, x: Node) -> Node:
     """A tensor with its channels where the operation has them."""
     return x if is_channels_last(operation) else move_axis(x, len(x.shape) - 1, 1)
 
@@ -87,7 +87,7 @@ def _convolving(primitive: Callable[..., Node]) -> Callable[[Operation, Any, Nod
 
     def rule(operation: Operation, x: Any, kernel: Node) -> Node:
         node, window = slid(operation, channels_last(operation, x), sizes_of(kernel, 0, -2))
-        return as_told(operation, primitive(node, kernel, window=window))
+        return in_layout(operation, primitive(node, kernel, window=window))
 
     return rule
 
@@ -104,7 +104,7 @@ def _convolving_back(primitive: Callable[..., Node]) -> Callable[..., Node]:
         if node is not below:  # without the margins
             sizes = [*dims(below)[:-1], size_of(found, -1)]
             found = slope(lambda x: slid(operation, x, over)[0], sizes, found.dtype, found)
-        return as_told(operation, found)
+        return in_layout(operation, found)
 
     return rule
 
@@ -127,40 +127,40 @@ def _kernel_gradient(operation: Operation, x: Any, sizes: list[int], g: Any) -> 
 # Pooling ----------------------------------------------------------------------------------------
 
 
-def pool_sizes(operation: Operation, rank: int, *told: Any) -> tuple[list[int], list[int]]:
-    """The sizes and strides of a pool's window; `told` where the operation has them as inputs."""
-    if not told:
+def pool_sizes(operation: Operation, rank: int, *inputs: Any) -> tuple[list[int], list[int]]:
+    """The sizes and strides of a pool's window; `inputs` where the operation takes them."""
+    if not inputs:
         return [*spatial(operation, "ksize", rank)], [*spatial(operation, "strides", rank)]
     is_last = is_channels_last(operation)
-    sizes, strides = (n[1:-1] if is_last else n[2:] for n in map(integers, told))
+    sizes, strides = (n[1:-1] if is_last else n[2:] for n in map(integers, inputs))
     return sizes, strides
 
 
-def _max_pooled(operation: Operation, x: Node, *told: Any) -> tuple[Node, Node, Window]:
+def _max_pooled(operation: Operation, x: Node, *sizes: Any) -> tuple[Node, Node, Window]:
     """What a pool slides over, its maxima and their places, and the window."""
-    node, window = slid(operation, x, *pool_sizes(operation, len(x.shape), *told), least(x.dtype))
+    node, window = slid(operation, x, *pool_sizes(operation, len(x.shape), *sizes), least(x.dtype))
     return node, P.max_pool(node, window=window), window
 
 
 @pure("MaxPool MaxPool3D MaxPoolV2")
-def _max_pool(operation: Operation, x: Any, *told: Any) -> Node:
-    _, pooled, _ = _max_pooled(operation, channels_last(operation, x), *told)
-    return as_told(operation, pooled.results[0])
+def _max_pool(operation: Operation, x: Any, *sizes: Any) -> Node:
+    _, pooled, _ = _max_pooled(operation, channels_last(operation, x), *sizes)
+    return in_layout(operation, pooled.results[0])
 
 
 @pure("MaxPoolGrad MaxPool3DGrad MaxPoolGradV2 MaxPoolGradGrad MaxPool3DGradGrad MaxPoolGradGradV2")
-def _max_pool_gradient(operation: Operation, x: Any, y: Any, g: Any, *told: Any) -> Node:
+def _max_pool_gradient(operation: Operation, x: Any, y: Any, g: Any, *sizes: Any) -> Node:
     """A gradient put where the maxima are; or, of the second one, what lies in it there."""
     node, given = channels_last(operation, x), channels_last(operation, g)
-    over, pooled, window = _max_pooled(operation, node, *told)
+    over, pooled, window = _max_pooled(operation, node, *sizes)
     at = pooled.results[1]
     if "GradGrad" in operation.type:
-        given, _ = slid(operation, given, *pool_sizes(operation, len(node.shape), *told))
-        return as_told(operation, P.pool_pick(given, at, window=window))
+        given, _ = slid(operation, given, *pool_sizes(operation, len(node.shape), *sizes))
+        return in_layout(operation, P.pool_pick(given, at, window=window))
     found = P.unpool(given, at, dims(over)[1:-1], window)
     if over is not node:
-        found = slope(lambda z: _max_pooled(operation, z, *told)[0], dims(node), node.dtype, found)
-    return as_told(operation, found)
+        found = slope(lambda z: _max_pooled(operation, z, *sizes)[0], dims(node), node.dtype, found)
+    return in_layout(operation, found)
 
 
 @pure("AvgPool AvgPool3D")
@@ -168,10 +168,10 @@ def _average_pool(operation: Operation, x: Any) -> Node:
     node = channels_last(operation, x)
     over, window = slid(operation, node, *pool_sizes(operation, len(node.shape)))
     if over is node:
-        return as_told(operation, P.average_pool(node, window))
+        return in_layout(operation, P.average_pool(node, window))
     ones, _ = slid(operation, full_like(node, 1), window.sizes, window.strides)
     count, total = (P.sum_pool(each, window=window) for each in (ones, over))
-    return as_told(operation, E.div(total, count))
+    return in_layout(operation, E.div(total, count))
 
 
 @pure("AvgPoolGrad AvgPool3DGrad")
@@ -219,14 +219,14 @@ def _normalize(
         center, count = mean(node, axes), _count(node)
         apart = node - broadcast_to(center, dims(node))
         spread = mean(apart * apart, axes)
-        told = spread * (count / K.maximum(count - 1, 1.0))
+        unbiased = spread * (count / K.maximum(count - 1, 1.0))
     else:
         center, spread = tensor(mean_), tensor(variance)
-        told = spread
+        unbiased = spread
     factor = scale / E.sqrt(spread + epsilon)
     m, r, b = _like(node, center, factor, offset)
-    found = as_told(operation, (node - m) * r + b)
-    return [found, center, told, center, spread, np.float32(0)]
+    found = in_layout(operation, (node - m) * r + b)
+    return [found, center, unbiased, center, spread, np.float32(0)]
 
 
 @pure("FusedBatchNormGrad FusedBatchNormGradV2 FusedBatchNormGradV3")
@@ -246,7 +246,7 @@ def _normalize_gradient(
         shift, slope = _like(node, of_offset / count, of_scale / count)
         found = factor * (given - shift - standard * slope)
     nothing = np.zeros((0,), np.float32)
-    return [as_told(operation, found), of_scale, of_offset, nothing, nothing]
+    return [in_layout(operation, found), of_scale, of_offset, nothing, nothing]
 
 
 @pure("BatchNormWithGlobalNormalization")

@@ -47,10 +47,10 @@ def _packed(operation: Operation, x: A.Sparse) -> Array:
 
 def _unpacked(operation: Operation, row: Array) -> A.Sparse:
     kind = dtype_of(operation, "dtype")
-    told = ("int64", kind, "int64")
+    dtypes = ("int64", kind, "int64")
     return A.sparse(*(
         parsed(part, name) if isinstance(part, bytes) else part
-        for part, name in zip(row, told, strict=True)
+        for part, name in zip(row, dtypes, strict=True)
     ))  # fmt: skip
 
 

@@ -63,11 +63,11 @@ def adapted(
             read = given[0].value if reads else _same
             pairs = zip(values, chain(of_values, repeat(of_rest)), strict=False)
             values = [change(read(value)) if change else value for value, change in pairs]
-        told = {name: given[count - 1].attribute(name) for name in attributes}
-        for name, value in told.items():
+        options = {name: given[count - 1].attribute(name) for name in attributes}
+        for name, value in options.items():
             if value is not None:
-                told[name] = attributes[name](value)
-        return function(*[given[at] for at in taken], *values, **told)
+                options[name] = attributes[name](value)
+        return function(*[given[at] for at in taken], *values, **options)
 
     return call
 

@@ -96,16 +96,16 @@ class Columns:
 
     def read(self, records: Any, defaults: Sequence[Any]) -> list[Array]:
         """The columns of lines, of the defaults' types."""
-        lines, told = texts(records), [plain(each).ravel() for each in defaults]
-        found = [np.empty(lines.size, each.dtype) for each in told]
+        lines, missing = texts(records), [plain(each).ravel() for each in defaults]
+        found = [np.empty(lines.size, each.dtype) for each in missing]
         for at, line in enumerate(lines.ravel()):
             fields = self._fields(line)
             if self.chosen:
                 fields = [fields[column] for column in self.chosen if column < len(fields)]
-            if len(fields) != len(told):
-                raise invalid(f"Expect {len(told)} fields but have {len(fields)} in record {at}")
+            if len(fields) != len(missing):
+                raise invalid(f"Expect {len(missing)} fields but have {len(fields)} in record {at}")
             for place, field in enumerate(fields):
-                found[place][at] = self._value(field, told[place], place, at)
+                found[place][at] = self._value(field, missing[place], place, at)
         return [column.reshape(lines.shape) for column in found]
 
     def _value(self, field: bytes, default: Array, place: int, at: int) -> Any:
@@ -187,9 +187,9 @@ def parsed(data: bytes, kind: str | None = None) -> Array:
         found = message("TensorProto").FromString(data)
     except Exception:  # protobuf's own classes depend on its version
         raise invalid("Could not parse the serialized tensor") from None
-    told = name_of(found.dtype) if found.dtype else "none"
-    if kind is not None and told != kind:
-        pair = [shown(NUMBERS[each]) if each in NUMBERS else each for each in (told, kind)]
+    name = name_of(found.dtype) if found.dtype else "none"
+    if kind is not None and name != kind:
+        pair = [shown(NUMBERS[each]) if each in NUMBERS else each for each in (name, kind)]
         raise invalid("Type mismatch between parsed tensor ({}) and dtype ({})".format(*pair))
     return array_of(found)
 

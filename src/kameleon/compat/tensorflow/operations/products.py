@@ -50,9 +50,9 @@ def root(x: Node) -> Node:
     return E.sqrt(x) if x.dtype.is_float else E.cast(E.sqrt(E.cast(x, "float64")), x.dtype)
 
 
-def _extremum(name: str, x: np.ndarray, **told: Any) -> Any:
+def _extremum(name: str, x: np.ndarray, **options: Any) -> Any:
     """The extremum; of nothing the other end of what the type holds."""
-    return getattr(np, name)(x, initial=EXTREMES[f"reduce_{name}"](as_dtype(x.dtype)), **told)
+    return getattr(np, name)(x, initial=EXTREMES[f"reduce_{name}"](as_dtype(x.dtype)), **options)
 
 
 REDUCTIONS: dict[str, tuple[Reduce, Any]] = {
@@ -65,7 +65,7 @@ REDUCTIONS: dict[str, tuple[Reduce, Any]] = {
     "Mean": (mean, np.mean),
     "EuclideanNorm": (
         lambda x, axes: root(reduce.reduce_sum(x * x, axes)),
-        lambda x, **told: np.sqrt(np.sum(x * np.conj(x), **told)),
+        lambda x, **options: np.sqrt(np.sum(x * np.conj(x), **options)),
     ),
 }
 

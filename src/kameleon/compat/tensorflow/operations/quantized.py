@@ -58,7 +58,7 @@ class Range:
         ]
 
 
-def _told_range(operation: Operation) -> Range:
+def _attribute_range(operation: Operation) -> Range:
     ends = (np.float32(operation.attribute(name)) for name in ("min", "max"))
     return Range(operation, *map(tensor, ends))
 
@@ -67,12 +67,12 @@ def _told_range(operation: Operation) -> Range:
 def _rounded(operation: Operation, x: Node, *, min: float, max: float, num_bits: int) -> Node:
     if min >= max or not 2 <= num_bits <= 16:
         raise ValueError(f"min {min} has to be smaller than max {max}; num_bits from 2 to 16")
-    return _told_range(operation).rounded(x)
+    return _attribute_range(operation).rounded(x)
 
 
 @pure("FakeQuantWithMinMaxArgsGradient")
 def _rounded_slope(operation: Operation, g: Node, x: Node) -> Node:
-    return _told_range(operation).slopes(g, x)[0]
+    return _attribute_range(operation).slopes(g, x)[0]
 
 
 @pure("FakeQuantWithMinMaxVars FakeQuantWithMinMaxVarsPerChannel")
@@ -99,12 +99,12 @@ def _side(bound: int, end: Node) -> Node:
 
 @pure("QuantizeAndDequantize QuantizeAndDequantizeV2 QuantizeAndDequantizeV3")
 def _there_and_back(
-    operation: Operation, node: Node, *told: Any, range_given: bool, signed_input: bool,
+    operation: Operation, node: Node, *bounds: Any, range_given: bool, signed_input: bool,
     narrow_range: bool | None, round_mode: bytes | None,
 ) -> Node:  # fmt: skip
     """Scaled so that the range becomes that of integers and 0 stays 0, rounded, scaled back."""
-    low, high = map(tensor, told[:2] or _ends(operation, node))
-    bits = integer(told[2]) if len(told) > 2 else operation.attribute("num_bits")
+    low, high = map(tensor, bounds[:2] or _ends(operation, node))
+    bits = integer(bounds[2]) if len(bounds) > 2 else operation.attribute("num_bits")
     least, most = 0, (1 << bits) - 1
     if signed_input:
         least, most = -(1 << bits - 1) + bool(narrow_range), (1 << bits - 1) - 1

@@ -66,12 +66,12 @@ def _enqueue_many(queue: Queue, *values: Array) -> Attempt:
     return queue.enqueue([*zip(*values, strict=True)])
 
 
-def _demand_shape(place: int, found: tuple[int, ...], told: tuple[int, ...] | None) -> None:
-    if told is None or (len(found) == len(told) and all(
-        b in (-1, a) for a, b in zip(found, told, strict=True)
+def _demand_shape(place: int, found: tuple[int, ...], declared: tuple[int, ...] | None) -> None:
+    if declared is None or (len(found) == len(declared) and all(
+        b in (-1, a) for a, b in zip(found, declared, strict=True)
     )):  # fmt: skip
         return
-    shapes = f"Expected {shape_text(told)}, got {shape_text(found)}"
+    shapes = f"Expected {shape_text(declared)}, got {shape_text(found)}"
     raise invalid(f"Shape mismatch in tuple component {place}. {shapes}")
 
 

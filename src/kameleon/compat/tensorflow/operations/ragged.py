@@ -45,11 +45,11 @@ def _to_sparse(*values: Array) -> list[Array]:
 
 @fold("RaggedTensorToTensor")
 def _to_dense(
-    told: list[int], dense: Array, default: Any, *partition: Array, row_partition_types: list[bytes]
+    full: list[int], dense: Array, default: Any, *partition: Array, row_partition_types: list[bytes]
 ) -> Array:
     splits, inner = _splits(row_partition_types, list(partition)), dense.shape[1:]
     indices, sizes = R.places_of(splits, ())
-    wanted = told or [-1] * (len(sizes) + len(inner))
+    wanted = full or [-1] * (len(sizes) + len(inner))
     box = [size if n < 0 else n for n, size in zip(wanted, (*sizes, *inner), strict=True)]
     found = np.empty(box, dense.dtype)
     found[...] = default

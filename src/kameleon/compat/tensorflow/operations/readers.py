@@ -36,9 +36,9 @@ def _lines(operation: Operation, path: str) -> Pairs:
 
 
 def _fixed(operation: Operation, path: str) -> Pairs:
-    told = [operation.attribute(f"{name}_bytes") for name in ("record", "header", "footer", "hop")]
+    sizes = [operation.attribute(f"{name}_bytes") for name in ("record", "header", "footer", "hop")]
     packing = (operation.attribute("encoding") or b"").decode()
-    size, header, footer, hop = told
+    size, header, footer, hop = sizes
     for number, record in enumerate(parts.fixed(path, size, header, footer, hop or size, packing)):
         yield f"{path}:{number}".encode(), record
 

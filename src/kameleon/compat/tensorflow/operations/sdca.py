@@ -32,9 +32,9 @@ def _fingerprints(names: Any) -> Array:
 
 @host("SdcaOptimizer SdcaOptimizerV2")
 def _optimize(operation: Operation, *given: Any) -> list[Array]:
-    told = operation.attribute
-    sparse, dense = told("num_sparse_features"), told("num_dense_features")
-    valued = told("num_sparse_features_with_values")
+    attribute = operation.attribute
+    sparse, dense = attribute("num_sparse_features"), attribute("num_dense_features")
+    valued = attribute("num_sparse_features_with_values")
     if sparse + dense == 0:
         raise invalid("Requires at least one feature to train.")
     rest = iter([np.asarray(each) for each in given])
@@ -58,13 +58,13 @@ def _optimize(operation: Operation, *given: Any) -> list[Array]:
     ]
     examples = list(_examples(columns, weights.ravel(), labels.ravel()))
     ascent = Ascent(
-        LOSSES[told("loss_type").decode()],
+        LOSSES[attribute("loss_type").decode()],
         np.concatenate([np.ravel(each) for each in groups]),
-        told("l1"),
-        told("l2"),
-        told("num_loss_partitions"),
+        attribute("l1"),
+        attribute("l2"),
+        attribute("num_loss_partitions"),
     )
-    adaptive = told("adaptative") or told("adaptive")
+    adaptive = attribute("adaptative") or attribute("adaptive")
     found = _ascended(ascent, examples, state, adaptive)
     pairs = zip(starts, groups, strict=False)
     return [found, *(ascent.changes[at : at + each.size].reshape(each.shape) for at, each in pairs)]
@@ -99,9 +99,9 @@ def _sparse_columns(
             raise invalid(f"Found sparse feature indices out of valid range: {lacking[0]}")
         if len(np.unique(np.stack([whose, which]), axis=1).T) < whose.size:
             raise invalid("Duplicate index in sparse vector.")
-        told = values[at] if at < len(values) else np.ones(whose.size)
+        weights = values[at] if at < len(values) else np.ones(whose.size)
         own = np.array([places[number] for number in which.tolist()], np.int64)
-        yield whose, starts[at] + own, told.astype(np.float64)
+        yield whose, starts[at] + own, weights.astype(np.float64)
 
 
 def _dense_columns(rows: list[Array], weights: list[Array], starts: Array) -> Iterator[Column]:

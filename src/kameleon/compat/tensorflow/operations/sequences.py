@@ -115,10 +115,10 @@ def _ctc(
     preprocess_collapse_repeated: bool, ignore_longer_outputs_than_inputs: bool,
 ) -> list[Array]:  # fmt: skip
     _demand_lengths(scores, steps)
-    told = rows_of(A.sparse(at, values, [0, 0]))
+    rows = rows_of(A.sparse(at, values, [0, 0]))
     costs, slopes = np.zeros(len(steps), scores.dtype), np.zeros_like(scores)
     for b, count in enumerate(steps.tolist()):
-        row = told.get((b,), [])
+        row = rows.get((b,), [])
         labels = _labels(row, scores.shape[2], preprocess_collapse_repeated)
         if len(row) > count and ignore_longer_outputs_than_inputs:
             continue

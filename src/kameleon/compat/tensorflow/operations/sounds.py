@@ -57,8 +57,8 @@ def _spectrogram(
     bell = 0.5 - 0.5 * np.cos(2 * np.pi * np.arange(window_size) / window_size)
     found = np.fft.rfft(seen[::stride] * bell, wide)
     energy = np.square(found.real) + np.square(found.imag)
-    told = energy if magnitude_squared else np.sqrt(energy)
-    return np.asarray(np.swapaxes(told, 0, 1), np.float32)
+    spectrum = energy if magnitude_squared else np.sqrt(energy)
+    return np.asarray(np.swapaxes(spectrum, 0, 1), np.float32)
 
 
 @fold("Mfcc")

@@ -142,11 +142,11 @@ def _reorder(*parts: Any) -> list[Array]:
 
 
 @fold("SparseReshape")
-def _reshape(at: Array, sizes: list[int], told: list[int]) -> list[Array]:
+def _reshape(at: Array, sizes: list[int], new_sizes: list[int]) -> list[Array]:
     count = int(np.prod(sizes))
-    if sum(size < 0 for size in told) > 1:
+    if sum(size < 0 for size in new_sizes) > 1:
         raise invalid("only one output dimension may be -1")
-    wanted = reshaped(told, [count])
+    wanted = reshaped(new_sizes, [count])
     if (asked := int(np.prod(wanted))) != count:
         raise invalid(
             f"Input to reshape is a tensor with {count} dense values, but the requested shape has"
@@ -281,9 +281,9 @@ def _kind(operation: Operation) -> str:
     "SparseSegmentSum SparseSegmentMean SparseSegmentSqrtN SparseSegmentSumWithNumSegments"
     " SparseSegmentMeanWithNumSegments SparseSegmentSqrtNWithNumSegments"
 )
-def _segment(operation: Operation, rows: Array, places: Array, ids: Array, *told: int) -> Array:
+def _segment(operation: Operation, rows: Array, places: Array, ids: Array, *number: int) -> Array:
     _demand_segments(rows, places, ids)
-    count = told[0] if told else int(ids[-1]) + 1 if len(ids) else 0
+    count = number[0] if number else int(ids[-1]) + 1 if len(ids) else 0
     if len(ids) and ids[-1] >= count:
         raise invalid("segment ids must be < num_segments")
     return A.segment_sums(rows[places], ids, count, _kind(operation))

@@ -26,8 +26,8 @@ def _on(find: Callable[[Store, Operation], Any], acts: Mapping[str, Callable[...
 
 
 def _area(store: Store, operation: Operation) -> Area:
-    told = operation.attribute("capacity"), operation.attribute("memory_limit")
-    return kept(store, operation, "staging", lambda: Area(store.waiting, *told))
+    limits = operation.attribute("capacity"), operation.attribute("memory_limit")
+    return kept(store, operation, "staging", lambda: Area(store.waiting, *limits))
 
 
 _on(_area, {
@@ -44,8 +44,8 @@ _on(_area, {
 
 def _map(store: Store, operation: Operation) -> Map:
     count = len(operation.attribute("dtypes"))
-    told = operation.attribute("capacity"), operation.type.startswith("Ordered")
-    return kept(store, operation, "map staging", lambda: Map(store.waiting, count, *told))
+    settings = operation.attribute("capacity"), operation.type.startswith("Ordered")
+    return kept(store, operation, "map staging", lambda: Map(store.waiting, count, *settings))
 
 
 def _places(given: Any) -> list[int]:

@@ -58,14 +58,14 @@ def _demand_shape(
 ) -> None:
     """Refuse a value of another shape than the variable's."""
     source, index = operation.inputs[0]
-    told = source.shapes[index]
+    shape = source.shapes[index]
     if reference in lowering.store.variables:
-        told = tuple(lowering.store.variables.cell(reference).shape)
+        shape = tuple(lowering.store.variables.cell(reference).shape)
     given = sizes_of(value)
-    if told is not None and -1 not in told and tuple(told) != given:
+    if shape is not None and -1 not in shape and tuple(shape) != given:
         raise invalid(
             "Assign requires shapes of both tensors to match."
-            f" lhs shape= {shape_text(told)} rhs shape= {shape_text(given)}"
+            f" lhs shape= {shape_text(shape)} rhs shape= {shape_text(given)}"
         )
 
 

@@ -76,8 +76,8 @@ def _part(x: Texts, at: Array, size: Array, *, unit: bytes) -> Array:
         parts: Any = letters_of(one) if by_letters else one
         if not -len(parts) <= start <= len(parts):
             at = next(at for at, each in enumerate(x.flat) if each is one)
-            told = "string" if by_letters else f"string b'{one.decode(errors='replace')}'"
-            raise invalid(f"pos {start} out of range for {told} at index {at}")
+            what = "string" if by_letters else f"string b'{one.decode(errors='replace')}'"
+            raise invalid(f"pos {start} out of range for {what} at index {at}")
         begin = start + len(parts) if start < 0 else start
         found = parts[begin:] if count < 0 else parts[begin : begin + count]
         return b"".join(found) if by_letters else bytes(found)
@@ -182,27 +182,27 @@ def _fingerprints(given: Array, method: Any) -> Array:
 
 
 @cache
-def pattern_of(told: bytes) -> re.Pattern[str]:
+def pattern_of(pattern: bytes) -> re.Pattern[str]:
     """A pattern.
 
     Raises:
         InvalidArgumentError: (TensorFlow's) it isn't one.
     """
     try:
-        return patterns.compiled(_letters(told))
+        return patterns.compiled(_letters(pattern))
     except patterns.PatternError as error:
-        raise invalid(f"Invalid pattern: {text(told)}, error: {error}") from None
+        raise invalid(f"Invalid pattern: {text(pattern)}, error: {error}") from None
 
 
-def _letters(told: bytes) -> str:
+def _letters(text: bytes) -> str:
     """Text; bytes that aren't UTF-8 stand in it as surrogates."""
-    return told.decode("utf-8", "surrogateescape")
+    return text.decode("utf-8", "surrogateescape")
 
 
 @fold("RegexReplace StaticRegexReplace")
 def _replace(operation: Operation, x: Texts, *given: Texts) -> Array:
-    told = [each.item() for each in given]
-    pattern, rewrite = told or (operation.attribute("pattern"), operation.attribute("rewrite"))
+    arguments = [each.item() for each in given]
+    pattern, rewrite = arguments or (operation.attribute("pattern"), operation.attribute("rewrite"))
     found, everywhere = pattern_of(pattern), operation.attribute("replace_global")
 
     def replace(one: bytes) -> bytes:

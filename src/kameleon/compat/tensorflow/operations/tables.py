@@ -233,8 +233,8 @@ def _initialize_from_file(
     if vocab_size > len(lines):
         raise invalid(f"Invalid vocab_size in {path}: expected {vocab_size}, got {len(lines)}")
     _begin(table, (
-        (_told(_column(operation, "key", number, line), kinds[0]),
-         _told(_column(operation, "value", number, line), kinds[1]))
+        (_parsed(_column(operation, "key", number, line), kinds[0]),
+         _parsed(_column(operation, "value", number, line), kinds[1]))
         for number, line in enumerate(lines)
     ))  # fmt: skip
 
@@ -259,7 +259,7 @@ def _column(operation: Operation, part: str, number: int, line: bytes) -> Any:
     return columns[at]
 
 
-def _told(value: Any, kind: str) -> Any:
+def _parsed(value: Any, kind: str) -> Any:
     if kind == "string" or not isinstance(value, bytes):
         return value
     return np.dtype(kind).type(number_of(value, np.dtype(kind))).item()

@@ -40,8 +40,8 @@ def _rule(name: str) -> Callable[[Rule], Rule]:
             old = {name: values[name] for name in kept}
             if rows is not None:
                 values.update({name: gather(value, rows, 0) for name, value in old.items()})
-            told = {each: operation.attribute(each) for each in ("use_nesterov", "update_slots")}
-            for name, value in rule(SimpleNamespace(**values, **told)).items():
+            options = {each: operation.attribute(each) for each in ("use_nesterov", "update_slots")}
+            for name, value in rule(SimpleNamespace(**values, **options)).items():
                 whole = value if rows is None else put(old[name], rows, value)
                 lowering.assign(parts[name], whole)
             return given_back(operation, parts["var"])

@@ -239,8 +239,8 @@ def is_open_size(value: Any) -> bool:
 
 def margins(pads: Any) -> list[tuple[Size, Size]]:
     """What is put before and behind each axis, of a matrix that says so."""
-    told = sizes_in(reshape(pads, [-1]) if isinstance(pads, Node) else pads)
-    return [*zip(told[::2], told[1::2], strict=True)]
+    sizes = sizes_in(reshape(pads, [-1]) if isinstance(pads, Node) else pads)
+    return [*zip(sizes[::2], sizes[1::2], strict=True)]
 
 
 def size_in(value: Any) -> Size:

@@ -26,8 +26,8 @@ Array = np.ndarray
 @fold("StringSplit")
 def _split(x: Texts, delimiter: Texts, *, skip_empty: bool) -> list[Array]:
     """At each byte of the delimiter; between all bytes, if it's empty."""
-    told, rows = delimiter.item(), []
-    bounds = re.compile(b"[" + re.escape(told) + b"]" if told else rb"(?!^|\Z)")
+    delimiters, rows = delimiter.item(), []
+    bounds = re.compile(b"[" + re.escape(delimiters) + b"]" if delimiters else rb"(?!^|\Z)")
     for one in x:
         parts = bounds.split(one)
         rows.append([part for part in parts if part] if skip_empty else parts if one else [])
@@ -37,8 +37,8 @@ def _split(x: Texts, delimiter: Texts, *, skip_empty: bool) -> list[Array]:
 @fold("StringSplitV2")
 def _split_at(x: Texts, separator: Texts, *, maxsplit: int) -> list[Array]:
     """As Python does it."""
-    told = separator.item() or None
-    return of_batch([one.split(told, maxsplit) for one in x], "object").parts()
+    separator_given = separator.item() or None
+    return of_batch([one.split(separator_given, maxsplit) for one in x], "object").parts()
 
 
 @fold("StringNGrams")

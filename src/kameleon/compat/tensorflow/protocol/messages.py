@@ -94,9 +94,9 @@ def rows() -> Iterator[tuple[str, list[tuple[str, int, str]]]]:
     [('dim', 2, 'TensorShapeProto.Dim*'), ('unknown_rank', 3, 'bool')]
     """
     for line in FIELDS.strip().replace(",\n", ",").split("\n"):
-        name, _, told = line.partition(": ")
+        name, _, rest = line.partition(": ")
         fields = []
-        for part in told.split(", "):
+        for part in rest.split(", "):
             left, kind = part.split()
             field, _, number = left.partition("=")
             fields.append((field, int(number), kind))

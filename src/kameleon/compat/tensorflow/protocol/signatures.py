@@ -57,14 +57,14 @@ def definition_of(line: str) -> Any:
     >>> definition_of('Sign! x:T -> y:&T | n:int=2').attr[0].default_value.i
     2
     """
-    head, _, told = line.partition(" |")
+    head, _, rest = line.partition(" |")
     left, _, right = head.partition(" ->")
     name, *inputs = left.split()
     made = message("OpDef")(name=name.rstrip("!"), is_stateful=name.endswith("!"))
     for arguments, texts in ((made.input_arg, inputs), (made.output_arg, right.split())):
         for text in texts:
             _read_argument(arguments.add(), text)
-    for text in told.split():
+    for text in rest.split():
         pair, _, value = text.partition("=")
         attribute, _, kind = pair.partition(":")
         found = made.attr.add(name=attribute, type=kind)

@@ -36,9 +36,9 @@ def shape_message(shape: Sequence[int]) -> Any:
     return message("TensorShapeProto")(dim=[{"size": size} for size in shape])
 
 
-def sizes_of(told: Any) -> tuple[int, ...]:
+def sizes_of(shape: Any) -> tuple[int, ...]:
     """The sizes that a message TensorShapeProto tells."""
-    return tuple(each.size for each in told.dim)
+    return tuple(each.size for each in shape.dim)
 
 
 def strings(values: Array) -> list[bytes]:
@@ -69,21 +69,21 @@ def numbers_message(values: Array) -> Any:
     return message("TensorProto")(**{field: found})
 
 
-def array_of(told: Any, number: int | None = None, sizes: Sequence[int] | None = None) -> Array:
+def array_of(proto: Any, number: int | None = None, sizes: Sequence[int] | None = None) -> Array:
     """The array of a message TensorProto: its bytes, or its numbers, of which the last one stands
     for all that aren't there.
 
     Args:
-        told: the message.
+        proto: the message.
         number: of the type; by default the message tells it.
         sizes: the shape; by default the message tells it.
     """
-    name = name_of(told.dtype if number is None else number)
+    name = name_of(proto.dtype if number is None else number)
     kind = numpy_dtype(NUMBERS[name])
-    shape = sizes_of(told.tensor_shape) if sizes is None else tuple(sizes)
-    if told.tensor_content:
-        return np.frombuffer(told.tensor_content, kind).reshape(shape).copy()
-    numbers: Any = getattr(told, _FIELDS.get(name, "int_val"))
+    shape = sizes_of(proto.tensor_shape) if sizes is None else tuple(sizes)
+    if proto.tensor_content:
+        return np.frombuffer(proto.tensor_content, kind).reshape(shape).copy()
+    numbers: Any = getattr(proto, _FIELDS.get(name, "int_val"))
     if kind.kind == "c":
         numbers = [complex(*pair) for pair in zip(numbers[::2], numbers[1::2], strict=True)]
     if _FIELDS.get(name) == "half_val":

@@ -96,8 +96,8 @@ class Ensemble:
 
     def layer(self) -> list[int]:
         """The first node of the layer that grows, and the one behind its last one."""
-        told = self.message.growing_metadata
-        return [told.last_layer_node_start, max(1, told.last_layer_node_end)]
+        growing = self.message.growing_metadata
+        return [growing.last_layer_node_start, max(1, growing.last_layer_node_end)]
 
     # Asking -------------------------------------------------------------------------------------
 
@@ -128,11 +128,11 @@ class Ensemble:
         """Nodes as they are now that the tree is pruned, and what to take back; -1 is the root,
         of which nothing was predicted.
         """
-        told = self.message.tree_metadata[at]
+        metadata = self.message.tree_metadata[at]
         found, parts = nodes.copy(), np.zeros(len(nodes), np.float32)
         cached = nodes >= 0
-        if told.is_finalized and told.post_pruned_nodes_meta:
-            kept = told.post_pruned_nodes_meta
+        if metadata.is_finalized and metadata.post_pruned_nodes_meta:
+            kept = metadata.post_pruned_nodes_meta
             new = np.array([each.new_node_id for each in kept])
             changes = np.array([each.logit_change[0] for each in kept], np.float32)
             found[cached], parts[cached] = new[nodes[cached]], changes[nodes[cached]]
@@ -171,11 +171,11 @@ class Ensemble:
 
     def _attempt(self) -> int:
         """Count an attempt to grow a layer: the number of the tree that grows."""
-        told, count = self.message.growing_metadata, len(self.trees)
-        told.num_layers_attempted += 1
+        growing, count = self.message.growing_metadata, len(self.trees)
+        growing.num_layers_attempted += 1
         is_first = count <= 1 or self.message.tree_metadata[count - 2].is_finalized
         if not count or (is_first and len(self.trees[-1].nodes) == 1):
-            told.num_trees_attempted += 1
+            growing.num_trees_attempted += 1
         return count - 1 if count else self.add_tree()
 
     def grow(self, splits: dict[int, Split], depth: int, pruning: int) -> None:
@@ -193,17 +193,17 @@ class Ensemble:
         }  # fmt: skip
         if not kept:
             return
-        tree, told = self.trees[at], self.message.tree_metadata[at]
+        tree, metadata = self.trees[at], self.message.tree_metadata[at]
         start = len(tree.nodes)
         for node, split in kept.items():
             _split(tree, node, split)
         end = len(tree.nodes)
-        told.num_layers_grown += 1
-        if told.num_layers_grown >= depth:
+        metadata.num_layers_grown += 1
+        if metadata.num_layers_grown >= depth:
             start, end = 0, 1
-            told.is_finalized = True
+            metadata.is_finalized = True
             if pruning == AFTER:
-                _prune(tree, told)
+                _prune(tree, metadata)
             self.add_tree()
         growing = self.message.growing_metadata
         growing.last_layer_node_start, growing.last_layer_node_end = start, end
@@ -215,14 +215,14 @@ def _split(tree: Any, number: int, split: Split) -> None:
     if number or before:
         node.metadata.original_leaf.CopyFrom(node.leaf)
     node.metadata.gain = split.gain
-    told = node.bucketized_split
-    told.feature_id, told.threshold = split.feature, split.threshold
-    told.left_id, told.right_id = left, left + 1
+    choice = node.bucketized_split
+    choice.feature_id, choice.threshold = split.feature, split.threshold
+    choice.left_id, choice.right_id = left, left + 1
     for change in (split.left, split.right):
         tree.nodes.add().leaf.scalar = before + change
 
 
-def _prune(tree: Any, told: Any) -> None:
+def _prune(tree: Any, metadata: Any) -> None:
     """Take back splits that gain nothing, from the leaves on; what is predicted of nodes that are
     gone is kept, for who has it.
     """
@@ -236,7 +236,7 @@ def _prune(tree: Any, told: Any) -> None:
         while parent in parents:
             parent, more = parents[parent]
             change = change + more
-        told.post_pruned_nodes_meta.add(new_node_id=new[parent], logit_change=[change])
+        metadata.post_pruned_nodes_meta.add(new_node_id=new[parent], logit_change=[change])
     nodes = [tree.nodes[number] for number in kept]
     for node in nodes:
         if not is_leaf(node):

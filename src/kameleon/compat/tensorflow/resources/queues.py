@@ -174,8 +174,8 @@ class PaddingQueue(Queue):
         for place, (shape, dtype) in enumerate(zip(self.shapes, self.dtypes, strict=True)):
             arrays = [np.asarray(element[place], in_numpy(dtype)) for element in elements]
             sizes = [max(pair) for pair in zip(*(a.shape for a in arrays), strict=True)]
-            told = [size if size >= 0 else 0 for size in shape or ()]
-            found.append(padded(arrays, sizes if arrays else told, dtype))
+            least = [size if size >= 0 else 0 for size in shape or ()]
+            found.append(padded(arrays, sizes if arrays else least, dtype))
         return found
 
 

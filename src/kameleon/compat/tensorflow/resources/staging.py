@@ -78,8 +78,8 @@ class Map(Resource):
         parts = self.parts.setdefault(key, {})
         for place, value in zip(places, values, strict=False):
             if place in parts:
-                told = f"The tensor for index '{place}' for key '{key}'"
-                raise invalid(f"{told} was already there")
+                about = f"The tensor for index '{place}' for key '{key}'"
+                raise invalid(f"{about} was already there")
             parts[place] = value
         if len(parts) == self._count:
             self.whole[key] = self.parts.pop(key)

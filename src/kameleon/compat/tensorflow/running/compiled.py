@@ -147,7 +147,7 @@ class Region:
         for place, (value, given) in enumerate(zip(unit.inputs, values, strict=True)):
             self._values[value] = self._taken(place, given, key[place])
 
-    def _taken(self, place: int, given: Any, told: Any) -> Any:
+    def _taken(self, place: int, given: Any, known: Any) -> Any:
         if isinstance(given, Reference) or given is ABSENT:
             return given
         if is_handed_on(self._unit, place, given):
@@ -156,10 +156,10 @@ class Region:
             return np.asarray(given, object)
         array = np.asarray(given)
         if isinstance(given, Rows):
-            return self._list(place, self._hole((place, None), told[0], str(array.dtype)))
+            return self._list(place, self._hole((place, None), known[0], str(array.dtype)))
         if not is_known(self._unit, place, given):
-            return self._hole((place, None), told[0], str(array.dtype))
-        return self._opened(place, *told) if None in told[0] else array
+            return self._hole((place, None), known[0], str(array.dtype))
+        return self._opened(place, *known) if None in known[0] else array
 
     def _list(self, place: int, rows: Any) -> ListHandle:
         """A list that is given: kept on a stack, or in an array, as it's worked on."""
@@ -182,21 +182,21 @@ class Region:
         self._holes.append(hole)
         return hole
 
-    def _opened(self, place: int, known: tuple[int | None, ...], told: Numbers | Pattern) -> Any:
+    def _opened(self, place: int, known: tuple[int | None, ...], numbers: Numbers | Pattern) -> Any:
         """Numbers, or sizes, of which some are left open: each is that of something given."""
-        are_numbers = isinstance(told, Numbers)
+        are_numbers = isinstance(numbers, Numbers)
         sizes = [
             size_of(self._hole((place, at if are_numbers else ~at), (None,), "bool"), 0)
             if each is None
             else each
             for at, each in enumerate(known)
         ]
-        if isinstance(told, Pattern):
-            if told.value is None:
-                return M.iota(sizes, dtype=str(told.dtype))
-            return M.broadcast_to(E.constant(told.value, str(told.dtype)), sizes)
-        nodes = [E.cast(as_node(each), str(told.dtype)) for each in sizes]
-        return M.reshape(M.stack(nodes, 0), told.shape) if told.shape else nodes[0]
+        if isinstance(numbers, Pattern):
+            if numbers.value is None:
+                return M.iota(sizes, dtype=str(numbers.dtype))
+            return M.broadcast_to(E.constant(numbers.value, str(numbers.dtype)), sizes)
+        nodes = [E.cast(as_node(each), str(numbers.dtype)) for each in sizes]
+        return M.reshape(M.stack(nodes, 0), numbers.shape) if numbers.shape else nodes[0]
 
     def compound_of(self, operation: Operation) -> Compound | None:
         """The outermost loop or choice that an operation is in."""

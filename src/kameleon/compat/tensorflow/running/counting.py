@@ -77,25 +77,25 @@ def counted_openly(
             another loop.
     """
     counting = _Counting(loop, firsts, outer, lowering)
-    told = turns or counting.told()
-    if told is None:
+    known = turns or counting.open_turns()
+    if known is None:
         return None
     samples, rows = dict[int, int](), dict[int, dict[int, Any]]()
     for count in SAMPLES if turns else (*SAMPLES, *FEW):
-        sample = counting.given(told, count).count(False, count if turns else None)
+        sample = counting.given(known, count).count(False, count if turns else None)
         if sample is None or not isinstance(sample.turns, int):
             return None
         samples[count], rows[sample.turns] = sample.turns, sample.values
     less = SAMPLES[0] - samples[SAMPLES[0]]
     if less not in APART or any(max(count - less, 0) != n for count, n in samples.items()):
         return None
-    chosen = Turns(iota([minus(told.count, less)])) if less else told
+    chosen = Turns(iota([minus(known.count, less)])) if less else known
     found = {
         at: Progress.of({count: each[at] for count, each in rows.items()})
         for at in rows[samples[SAMPLES[0]]]
     }
     values = {at: progress for at, progress in found.items() if progress is not None}
-    if turns is None and not counting.given(told, MANY).ends_at(MANY - less, values):
+    if turns is None and not counting.given(known, MANY).ends_at(MANY - less, values):
         return None
     return Count(chosen, values, {at: each.last(chosen) for at, each in values.items()})
 
@@ -177,7 +177,7 @@ class _Counting:
             return None
         return self._run(known, lambda turn, now: self._goes_on(now))
 
-    def told(self) -> Turns | None:
+    def open_turns(self) -> Turns | None:
         """The turns that all that decides says, where it isn't known."""
         found = [turns_of(value, self.lowering) for value in self._undecided()]
         return found[0] if found and all(each is found[0] for each in found) else None

@@ -202,9 +202,9 @@ def _body(operation: Operation, attribute: str) -> Body:
     return _function(operation, operation.attribute(attribute))
 
 
-def _function(operation: Operation, told: Any) -> Body:
+def _function(operation: Operation, function: Any) -> Body:
     is_lowered = operation.attribute("_lower_using_switch_merge")
-    return body_of(operation.graph, told.name, told.attr, not is_lowered)
+    return body_of(operation.graph, function.name, function.attr, not is_lowered)
 
 
 def is_call(operation: Operation) -> bool:
@@ -241,11 +241,11 @@ def _two_ways(made: Expansion, scope: Scope, operation: Operation) -> Any:
 def _many_ways(made: Expansion, scope: Scope, operation: Operation) -> Any:
     inputs = made.taken(scope, operation)
     begin = made.begun(scope, operation, inputs[:1])  # others may be of a branch not taken
-    told = operation.attribute("branches")
+    branches = operation.attribute("branches")
     ways = []
-    for number, function in enumerate(told):
+    for number, function in enumerate(branches):
         way = made.make("IsBranch", f"{operation.name}/way_{number}", inputs[:1], [begin])
-        way.types, way.known = [BOOL], {"number": number, "count": len(told)}
+        way.types, way.known = [BOOL], {"number": number, "count": len(branches)}
         ways.append(((way, 0), 1, _function(operation, function)))
     return _branches(made, scope, operation, inputs[1:], ways)
 

@@ -78,13 +78,13 @@ class PartialRun:
 
 
 def _demand(
-    what: str, done: str, values: Iterable[Value], told: set[Value], rest: set[Value]
+    what: str, done: str, values: Iterable[Value], declared: set[Value], rest: set[Value]
 ) -> None:
     for value in values:
         if value not in rest:
             why = (
                 f"has already been {done}."
-                if value in told
+                if value in declared
                 else "was not specified in partial_run_setup."
             )
             raise invalid(f"The {what} {_name(value)} {why}")

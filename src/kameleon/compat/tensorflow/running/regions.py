@@ -73,12 +73,12 @@ def run(store: Store, unit: Unit, values: list[Any], openly: bool = True) -> dic
     except DivideError:
         raise
     except Exception as error:
-        told = isinstance(error, EvaluationError)
-        if told and compiled and compiled.is_open:  # the sizes may be such as weren't thought of
+        failed = isinstance(error, EvaluationError)
+        if failed and compiled and compiled.is_open:  # the sizes may be such as weren't thought of
             return run(store, unit, values, openly=False)
         if unit.assertions:  # what the program asserts may not hold, and was to come first
             raise AssertedError from error
-        if told:
+        if failed:
             raise invalid(str(error)) from error
         raise
 

@@ -74,8 +74,8 @@ class Session:
     def _fed(self, value: Any) -> Any:
         """What a value that is fed stands for: texts; a tensor that the session keeps."""
         if getattr(value, "dtype", None) is not None and value.dtype.names == ("resource",):
-            told = message("ResourceHandleProto").FromString(value.tobytes())
-            return self.store.resources["tensor", told.name]
+            handle = message("ResourceHandleProto").FromString(value.tobytes())
+            return self.store.resources["tensor", handle.name]
         return texts(value) if is_text(value) else value
 
     def close(self) -> None:

@@ -52,7 +52,7 @@ def infer(operation: Operation) -> list[Shape]:
     except ShapeMismatchError:
         about = f"for '{operation.name}' (op: '{operation.type}') with input shapes"
         shown = ", ".join(map(shape_text, given))
-        told, values = first_failure(operation, lambda: rule(operation, given))
-        raise invalid(f"{told} {about}: {shown}{values}.") from None
+        message, values = first_failure(operation, lambda: rule(operation, given))
+        raise invalid(f"{message} {about}: {shown}{values}.") from None
     shapes: list[Shape] = found if isinstance(found, list) else [found]
     return (shapes + [None] * count)[:count]

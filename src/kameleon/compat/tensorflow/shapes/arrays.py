@@ -11,7 +11,7 @@ import numpy as np
 from ..dtypes import held, name_of
 from ..graph import Operation, Shape
 from ..graph import shape_of as shape_of_message
-from .known import UNSEEN, shape_told, sizes_at, slices_of, value_at
+from .known import UNSEEN, shape_value, sizes_at, slices_of, value_at
 from .notation import table
 from .rules import (
     UNKNOWN,
@@ -60,12 +60,12 @@ def _fill(operation: Operation, given: list[Shape]) -> Shape:
     value = value_at(operation, 0)
     if value is not None and np.any(value < 0):
         raise ShapeMismatchError("Fill dimensions must be >= 0")
-    return shape_told(operation, 0)
+    return shape_value(operation, 0)
 
 
 @shape_of("BroadcastTo")
 def _broadcast_to(operation: Operation, given: list[Shape]) -> Shape:
-    found = shape_told(operation, 1)
+    found = shape_value(operation, 1)
     if found is not None and given[0] is not None:
         at_least(found, len(given[0]))
         pairs = zip(given[0][::-1], found[::-1], strict=False)
@@ -85,7 +85,7 @@ def shown(sizes: Sequence[int]) -> str:
 
 @shape_of("Reshape")
 def _reshape(operation: Operation, given: list[Shape]) -> Shape:
-    sizes, shape = shape_told(operation, 1), given[0]
+    sizes, shape = shape_value(operation, 1), given[0]
     if sizes is None:
         return None
     if shape is None:
@@ -130,10 +130,10 @@ def _expand(operation: Operation, given: list[Shape]) -> Shape:
 
 @shape_of("Squeeze")
 def _squeeze(operation: Operation, given: list[Shape]) -> Shape:
-    shape, told = given[0], operation.attribute("squeeze_dims")
-    if shape is None or (not told and UNKNOWN in shape):
+    shape, dims = given[0], operation.attribute("squeeze_dims")
+    if shape is None or (not dims and UNKNOWN in shape):
         return None
-    axes = [axis_of(axis, len(shape)) for axis in told]
+    axes = [axis_of(axis, len(shape)) for axis in dims]
     for axis in axes:
         if shape[axis] not in (1, UNKNOWN):
             raise ShapeMismatchError(
@@ -233,8 +233,8 @@ def _split(operation: Operation, given: list[Shape]) -> list[Shape]:
     shape, axis = given[1 if even else 0], value_at(operation, 0 if even else 2)
     if axis is not None and axis.ndim:
         raise ShapeMismatchError(f"Input must be scalar but has rank {axis.ndim}")
-    told = None if even else value_at(operation, 1)
-    if shape is not None and told is not None and len(told) != count:
+    counts = None if even else value_at(operation, 1)
+    if shape is not None and counts is not None and len(counts) != count:
         raise ShapeMismatchError("Length of size_splits should be equal to num_outputs")
     if shape is None or axis is None:
         return [unknown(rank_of(shape))] * count
@@ -243,15 +243,15 @@ def _split(operation: Operation, given: list[Shape]) -> list[Shape]:
         about = "\n\tNumber of ways to split should evenly divide the split dimension"
         sizes = [divided(shape[at], count, about)] * count
     else:
-        sizes = _uneven(told, count, shape[at])
+        sizes = _uneven(counts, count, shape[at])
     return [(*shape[:at], size, *shape[at + 1 :]) for size in sizes]
 
 
-def _uneven(told: np.ndarray | None, count: int, total: int) -> list[int]:
+def _uneven(counts: np.ndarray | None, count: int, total: int) -> list[int]:
     """Sizes of parts, of which one may be what is left of a total."""
-    if told is None:
+    if counts is None:
         return [UNKNOWN] * count
-    sizes = [int(size) for size in told]
+    sizes = [int(size) for size in counts]
     if sizes.count(UNKNOWN) > 1:
         raise ShapeMismatchError("size_splits can only have one -1")
     whole = sum(size for size in sizes if size >= 0)
@@ -323,19 +323,19 @@ def _slice_size(part: slice, size: int) -> int:
 def _slice(operation: Operation, given: list[Shape]) -> Shape:
     """A size of -1 is the rest, where all begins and sizes are known."""
     merged(with_rank(given[1], 1), with_rank(given[2], 1))
-    begins, counts, shape = sizes_at(operation, 1), shape_told(operation, 2), given[0]
+    begins, counts, shape = sizes_at(operation, 1), shape_value(operation, 2), given[0]
     known = begins if begins is not None else counts
     if known is None:
         return unknown(rank_of(shape))
     shape = with_rank(shape, len(known))
     if counts is None:
         return unknown(len(shape))
-    told = value_at(operation, 2)
+    sizes = value_at(operation, 2)
     begins = begins or unknown(len(shape)) or ()
     found = []
     for size, start, count in zip(shape, begins, counts, strict=True):
         rest = size - start if size >= 0 and start >= 0 else UNKNOWN
-        found.append(count if count >= 0 else rest if told is not None else UNKNOWN)
+        found.append(count if count >= 0 else rest if sizes is not None else UNKNOWN)
     return tuple(found)
 
 
@@ -366,7 +366,7 @@ def _pad(operation: Operation, given: list[Shape]) -> Shape:
 
 @shape_of("Tile")
 def _tile(operation: Operation, given: list[Shape]) -> Shape:
-    counts, shape = shape_told(operation, 1), given[0]
+    counts, shape = shape_value(operation, 1), given[0]
     if shape is None:
         return unknown(rank_of(counts))
     return tuple(map(product, zip(shape, with_rank(counts, len(shape)), strict=True)))
@@ -427,12 +427,12 @@ def _blocks_nd(operation: Operation, given: list[Shape]) -> Shape:
     merged(with_rank(given[2], 2), (axes, 2))
     if shape is None or axes < 0:
         return unknown(rank_of(shape))
-    told = [UNKNOWN] * axes if sides is None else [int(side) for side in sides]
+    factors = [UNKNOWN] * axes if sides is None else [int(side) for side in sides]
     if sides is not None and np.any(sides < 1):
         raise ShapeMismatchError("block_shape must be positive")
     if edges is not None and np.any(edges < 0):
         raise ShapeMismatchError("paddings and crops must be non-negative")
-    return blocks_of_batches(shape, told, edges, operation.type == "SpaceToBatchND")
+    return blocks_of_batches(shape, factors, edges, operation.type == "SpaceToBatchND")
 
 
 @shape_of("SpaceToBatch BatchToSpace")

@@ -102,10 +102,10 @@ def _diag_of_several(operation: Operation, given: list[Shape]) -> Shape:
     batch = shape[:-1] if low == high else shape[:-2]
     if low != high and shape[-2] >= 0 and shape[-2] != high - low + 1:
         raise ShapeMismatchError(f"{high - low + 1} diagonals were expected, not {shape[-2]}")
-    told = [UNKNOWN if value is None else int(value) for value in (rows, columns)]
+    sizes = [UNKNOWN if value is None else int(value) for value in (rows, columns)]
     if shape[-1] < 0:
-        return (*batch, *told)
-    return (*batch, *matrix_sizes(shape[-1], low, high, *told))
+        return (*batch, *sizes)
+    return (*batch, *matrix_sizes(shape[-1], low, high, *sizes))
 
 
 def matrix_sizes(longest: int, low: int, high: int, rows: int, columns: int) -> tuple[int, int]:

@@ -38,12 +38,12 @@ def behind(operation: Operation, index: int = 0) -> list[tuple[Shape, int]]:
     while True:
         data = operation.handles.get(index)
         if data is not None:
-            told = message().FromString(data).shape_and_type
-            return [(shape_of(each.shape), each.dtype) for each in told]
+            entries = message().FromString(data).shape_and_type
+            return [(shape_of(each.shape), each.dtype) for each in entries]
         if operation.type == "VarHandleOp":
             return [(operation.attribute("shape"), operation.attribute("dtype"))]
         if operation.type in MAKING:
-            shape = told_shape(operation, MAKING[operation.type])
+            shape = held_shape(operation, MAKING[operation.type])
             return [(shape, operation.attribute("element_dtype"))]
         if operation.type not in PASSING and operation.type not in CHANGING:
             return []
@@ -58,7 +58,7 @@ def shape_behind(operation: Operation, place: int = 0) -> Shape:
     return pairs[0][0] if pairs else None
 
 
-def told_shape(operation: Operation, place: int) -> Shape:
+def held_shape(operation: Operation, place: int) -> Shape:
     """The shape that an input holds; None where it isn't known."""
     value = value_at(operation, place)
     return None if value is None or value.ndim == 0 else known_sizes(value)

@@ -116,9 +116,12 @@ class _Asked:
                 sizes.append(f"input[{place}] = {shape_text(shape)}")
             elif value is not None:
                 values.append(f"input[{place}] = <{summary(value, MOST)}>")
-        told = {"computed input tensors": values, "input tensors computed as partial shapes": sizes}
+        parts = {
+            "computed input tensors": values,
+            "input tensors computed as partial shapes": sizes,
+        }
         return "".join(
-            f" and with {what}: {', '.join(all_)}" for what, all_ in told.items() if all_
+            f" and with {what}: {', '.join(all_)}" for what, all_ in parts.items() if all_
         )
 
 
@@ -190,7 +193,7 @@ def _cast(operation: Operation, asks: list[Ask], index: int) -> Array | None:
     return found if found is None or kind == "bfloat16" else found.astype(kind)
 
 
-def _told(operation: Operation, asks: list[Ask], place: int) -> Shape:
+def _shape_or_value(operation: Operation, asks: list[Ask], place: int) -> Shape:
     """The shape of an input, which its value tells, too."""
     shape = shape_at(operation, place)
     if shape is not None and UNKNOWN not in shape:
@@ -201,7 +204,7 @@ def _told(operation: Operation, asks: list[Ask], place: int) -> Shape:
 
 @folds("Shape ShapeN")
 def _shape(operation: Operation, asks: list[Ask], index: int) -> Array | None:
-    shape = _told(operation, asks, index)
+    shape = _shape_or_value(operation, asks, index)
     if shape is None or UNKNOWN in shape:
         return None
     return np.array(shape, name_of(operation.types[index]))
@@ -209,13 +212,13 @@ def _shape(operation: Operation, asks: list[Ask], index: int) -> Array | None:
 
 @folds("Rank")
 def _rank(operation: Operation, asks: list[Ask], index: int) -> Array | None:
-    shape = _told(operation, asks, 0)
+    shape = _shape_or_value(operation, asks, 0)
     return None if shape is None else np.array(len(shape), np.int32)
 
 
 @folds("Size")
 def _size(operation: Operation, asks: list[Ask], index: int) -> Array | None:
-    shape = _told(operation, asks, 0)
+    shape = _shape_or_value(operation, asks, 0)
     if shape is None or UNKNOWN in shape:
         return None
     return np.array(int(np.prod(shape)), name_of(operation.types[0]))
@@ -232,7 +235,7 @@ def sizes_at(operation: Operation, place: int) -> Shape:
     return _sizes(source, index, 0)
 
 
-def shape_told(operation: Operation, place: int) -> Shape:
+def shape_value(operation: Operation, place: int) -> Shape:
     """The shape that an input holds, of which no size may be below zero."""
     with_rank(shape_at(operation, place), 1)
     sizes, value = sizes_at(operation, place), value_at(operation, place)
@@ -241,7 +244,7 @@ def shape_told(operation: Operation, place: int) -> Shape:
     return sizes
 
 
-def size_told(operation: Operation, place: int) -> int:
+def size_value(operation: Operation, place: int) -> int:
     """The size that an input holds; -1, if it isn't known."""
     with_rank(shape_at(operation, place), 0)
     found = value_at(operation, place)
@@ -252,7 +255,7 @@ def size_told(operation: Operation, place: int) -> int:
     return UNKNOWN if found is None else int(found)
 
 
-def sizes_told(operation: Operation, place: int, count: int) -> tuple[int, ...]:
+def size_values(operation: Operation, place: int, count: int) -> tuple[int, ...]:
     """So many sizes that an input holds; all are -1, if one isn't known."""
     exactly(with_rank(shape_at(operation, place), 1)[0], count)
     value = value_at(operation, place)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..graph import Operation, Shape
-from .handles import shape_behind, told_shape
+from .handles import held_shape, shape_behind
 from .notation import table
 from .rules import UNKNOWN, merged, shape_of
 
@@ -23,6 +23,6 @@ table(
 
 @shape_of("TensorListConcat TensorListConcatV2")
 def _concatenate(operation: Operation, given: list[Shape]) -> list[Shape]:
-    told = told_shape(operation, 1) if operation.inputs[1:] else None
-    shape = merged(told, shape_behind(operation))
+    element = held_shape(operation, 1) if operation.inputs[1:] else None
+    shape = merged(element, shape_behind(operation))
     return [None if not shape else (UNKNOWN, *shape[1:]), (UNKNOWN,)]

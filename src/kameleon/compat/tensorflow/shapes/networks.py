@@ -61,14 +61,14 @@ table(
 
 def spatial(operation: Operation, name: str, rank: int) -> list[int]:
     """A list of sizes for all axes, such as strides, of which the spatial ones are taken."""
-    told: Any = operation.attribute(name) or [1] * rank
-    return list(told[1:-1] if is_channels_last(operation) else told[2:])
+    numbers: Any = operation.attribute(name) or [1] * rank
+    return list(numbers[1:-1] if is_channels_last(operation) else numbers[2:])
 
 
 def explicit_pads(operation: Operation, rank: int) -> list[tuple[int, int]]:
     """How much is padded before and after each spatial axis, where an operation says so itself."""
-    told: Any = operation.attribute("explicit_paddings") or [0] * (2 * rank)
-    pairs = list(zip(told[::2], told[1::2], strict=True))
+    pads: Any = operation.attribute("explicit_paddings") or [0] * (2 * rank)
+    pairs = list(zip(pads[::2], pads[1::2], strict=True))
     return pairs[1:-1] if is_channels_last(operation) else pairs[2:]
 
 
@@ -144,10 +144,10 @@ def _pool_by_inputs(operation: Operation, given: list[Shape]) -> Shape:
     shape = with_rank(given[0], 4)
     for window in given[1:]:
         with_rank(window, 1)
-    told = [value_at(operation, place) for place in (1, 2)]
-    if told[0] is None or told[1] is None:
+    values = [value_at(operation, place) for place in (1, 2)]
+    if values[0] is None or values[1] is None:
         return unknown(4)
-    sizes, strides = ([int(n) for n in value] for value in told if value is not None)
+    sizes, strides = ([int(n) for n in value] for value in values if value is not None)
     pad = None if operation.attribute("padding") == b"SAME" else 0
     parts = enumerate(zip(shape, sizes, strides, strict=True))
     at = (1, 2) if is_channels_last(operation) else (2, 3)

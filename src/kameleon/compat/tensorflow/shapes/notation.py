@@ -41,8 +41,8 @@ from textwrap import dedent
 from typing import Any
 
 from ..graph import Operation, Shape
-from .handles import shape_behind, told_shape
-from .known import shape_told, size_told, sizes_told
+from .handles import held_shape, shape_behind
+from .known import shape_value, size_value, size_values
 from .rules import (
     UNKNOWN,
     Rule,
@@ -66,8 +66,8 @@ Number = Callable[[Found], int]
 OPERATORS = {"+": add, "-": sub, "*": mul, "//": floordiv, "/": divided}
 # By how the text of an input begins, which shape an operation's input stands for.
 FOUND: dict[str, Callable[[Operation, int], Shape]] = {
-    "=(": shape_told,
-    "=*": told_shape,
+    "=(": shape_value,
+    "=*": held_shape,
     "&": shape_behind,
 }
 
@@ -146,8 +146,8 @@ def _comparison(inputs: list[str], outputs: list[str], attributes: list[str]) ->
     made = [_output(text) for text in outputs]
 
     def rule(operation: Operation, given: list[Shape]) -> list[Shape]:
-        told = {f"@{name}": operation.attribute(name) for name in attributes}
-        found: Found = {name: value for name, value in told.items() if value is not None}
+        values = {f"@{name}": operation.attribute(name) for name in attributes}
+        found: Found = {name: value for name, value in values.items() if value is not None}
         if shapes:
             given = [*given]
             for place, find in shapes:
@@ -159,9 +159,9 @@ def _comparison(inputs: list[str], outputs: list[str], attributes: list[str]) ->
         for place, pattern in numbered:
             pattern.check_numbers(given[place], found)
         for place, name in numbers:
-            found[name] = size_told(operation, place)
+            found[name] = size_value(operation, place)
         for place, names in vectors:
-            found.update(zip(names, sizes_told(operation, place, len(names)), strict=True))
+            found.update(zip(names, size_values(operation, place, len(names)), strict=True))
         return [shape for make in made for shape in make(found)]
 
     return rule
@@ -195,9 +195,9 @@ class _Pattern:
             if part.startswith("*"):
                 self.rest, self.before, self.behind = part[1:], at, len(parts) - at - 1
         places = [*range(self.before), *range(-self.behind, 0)]
-        told = [(at, parts[at]) for at in places if parts[at] != "?"]
-        self.named = [(at, size) for at, size in told if size.isidentifier()]
-        self.numbers = [(at, _number(size)) for at, size in told if not size.isidentifier()]
+        known = [(at, parts[at]) for at in places if parts[at] != "?"]
+        self.named = [(at, size) for at, size in known if size.isidentifier()]
+        self.numbers = [(at, _number(size)) for at, size in known if not size.isidentifier()]
 
     def check_rank(self, shape: Shape) -> None:
         if self.rest:

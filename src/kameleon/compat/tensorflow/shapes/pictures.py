@@ -125,10 +125,10 @@ table(
 @shape_of("DecodeWav")
 def _decoded_sound(operation: Operation, given: list[Shape]) -> list[Shape]:
     with_rank(given[0], 0)
-    told = [operation.attribute(f"desired_{what}") for what in ("samples", "channels")]
-    if told[0] == 0 or told[1] == 0:
+    wanted = [operation.attribute(f"desired_{what}") for what in ("samples", "channels")]
+    if wanted[0] == 0 or wanted[1] == 0:
         raise ShapeMismatchError("samples and channels must be > 0, or -1")
-    return [tuple(UNKNOWN if size < 0 else size for size in told), ()]
+    return [tuple(UNKNOWN if size < 0 else size for size in wanted), ()]
 
 
 def transformed(size: int) -> int:

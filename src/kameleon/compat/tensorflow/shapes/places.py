@@ -6,7 +6,7 @@ import numpy as np
 
 from ..graph import Operation, Shape
 from .handles import shape_behind
-from .known import shape_told, size_told, value_at
+from .known import shape_value, size_value, value_at
 from .notation import table
 from .rules import (
     UNKNOWN,
@@ -82,7 +82,7 @@ def _gather_nd(operation: Operation, given: list[Shape]) -> Shape:
 
 @shape_of("OneHot")
 def _one_hot(operation: Operation, given: list[Shape]) -> Shape:
-    axis, depth = operation.attribute("axis"), size_told(operation, 1)
+    axis, depth = operation.attribute("axis"), size_value(operation, 1)
     if axis < -1:
         raise ShapeMismatchError("axis must be >= -1")
     shape = given[0]
@@ -114,7 +114,7 @@ def check_scattered(at: Shape, values: Shape, shape: Shape) -> None:
 @shape_of("ScatterNd")
 def _scatter_nd(operation: Operation, given: list[Shape]) -> Shape:
     at, values = at_least(given[0], 1), at_least(given[1], 1)
-    found = shape_told(operation, 2)
+    found = shape_value(operation, 2)
     check_scattered(at, values, found)
     return found
 
@@ -133,7 +133,7 @@ def _scatter_into(operation: Operation, given: list[Shape]) -> Shape:
     " UnsortedSegmentJoin"
 )
 def _segments(operation: Operation, given: list[Shape]) -> Shape:
-    count = size_told(operation, 2)
+    count = size_value(operation, 2)
     if given[1] is None:
         return None
     starts_with(given[0], given[1])
@@ -169,7 +169,7 @@ def _partition(operation: Operation, given: list[Shape]) -> list[Shape]:
 @shape_of("TopKV2 TopK")
 def _top(operation: Operation, given: list[Shape]) -> list[Shape]:
     shape = at_least(given[0], 1)
-    size = operation.attribute("k") if len(given) == 1 else size_told(operation, 1)
+    size = operation.attribute("k") if len(given) == 1 else size_value(operation, 1)
     if shape is None:
         return [None, None]
     if 0 <= shape[-1] < size:
@@ -179,7 +179,7 @@ def _top(operation: Operation, given: list[Shape]) -> list[Shape]:
 
 @shape_of("NthElement")
 def _nth(operation: Operation, given: list[Shape]) -> Shape:
-    shape, size = at_least(given[0], 1), size_told(operation, 1)
+    shape, size = at_least(given[0], 1), size_value(operation, 1)
     if shape is None:
         return None
     if 0 <= shape[-1] <= size:

@@ -83,8 +83,8 @@ def exactly(size: int, wanted: int) -> None:
 def divided(size: int, by: int, about: str = "") -> int:
     """A part of a size, which must be a multiple; `about` is said of one that isn't, too."""
     if size >= 0 and size % by:
-        told = f"Dimension size must be evenly divisible by {by} but is {size}{about}"
-        raise ShapeMismatchError(told)
+        message = f"Dimension size must be evenly divisible by {by} but is {size}{about}"
+        raise ShapeMismatchError(message)
     return UNKNOWN if size < 0 else size // by
 
 
@@ -163,5 +163,5 @@ def product(sizes: Sequence[int]) -> int:
 
 def is_channels_last(operation: Operation) -> bool:
     """Whether an operation's `data_format` puts channels last."""
-    told = operation.attribute("data_format")
-    return told is None or told.endswith(b"C")
+    layout = operation.attribute("data_format")
+    return layout is None or layout.endswith(b"C")

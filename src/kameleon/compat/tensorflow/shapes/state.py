@@ -105,10 +105,10 @@ def _slope(operation: Operation, place: int, given: list[Shape]) -> Shape:
 def _called(operation: Operation, given: list[Shape]) -> list[Shape]:
     """What the operation says; a loop's values else are as they come in."""
     count = len(operation.types)
-    told: list[Shape] = operation.attribute("output_shapes") or []
-    if not told and operation.type.endswith("While"):
-        told = given
-    return told if len(told) == count else [None] * count
+    shapes: list[Shape] = operation.attribute("output_shapes") or []
+    if not shapes and operation.type.endswith("While"):
+        shapes = given
+    return shapes if len(shapes) == count else [None] * count
 
 
 register("SymbolicGradient", lambda operation, given: given[: len(operation.types)])
@@ -228,10 +228,10 @@ def _ascended(operation: Operation, given: list[Shape]) -> list[Shape]:
 
 @shape_of("RestoreV2 RestoreSlice")
 def _restored(operation: Operation, given: list[Shape]) -> list[Shape]:
-    told = value_at(operation, 2)
-    if told is None:
+    extents = value_at(operation, 2)
+    if extents is None:
         return [None] * len(operation.types)
-    texts = [each.decode() if isinstance(each, bytes) else str(each) for each in np.ravel(told)]
+    texts = [each.decode() if isinstance(each, bytes) else str(each) for each in np.ravel(extents)]
     return [_part(text) for text in texts]
 
 

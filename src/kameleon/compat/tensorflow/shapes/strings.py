@@ -85,7 +85,7 @@ def _sparse(count: int, rank: int) -> list[Shape]:
     return [*[(UNKNOWN, rank)] * count, *[(UNKNOWN,)] * count, *[(rank,)] * count]
 
 
-def _told(operation: Operation, name: str) -> list[Any]:
+def _listed(operation: Operation, name: str) -> list[Any]:
     return list(operation.attribute(name) or [])
 
 
@@ -97,14 +97,14 @@ def _behind(first: tuple[int, ...], shapes: list[Any]) -> list[Shape]:
 def _examples(operation: Operation, given: list[Shape]) -> list[Shape]:
     batch = with_rank(given[0], 1)
     many = operation.attribute("Nsparse")
-    return [*_sparse(many, 2), *_behind(batch, _told(operation, "dense_shapes"))]
+    return [*_sparse(many, 2), *_behind(batch, _listed(operation, "dense_shapes"))]
 
 
 @shape_of("ParseSingleExample")
 def _example(operation: Operation, given: list[Shape]) -> list[Shape]:
     with_rank(given[0], 0)
-    many = len(_told(operation, "sparse_keys"))
-    return [*_sparse(many, 1), *_behind((), _told(operation, "dense_shapes"))]
+    many = len(_listed(operation, "sparse_keys"))
+    return [*_sparse(many, 1), *_behind((), _listed(operation, "dense_shapes"))]
 
 
 @shape_of("ParseSingleSequenceExample")
@@ -112,19 +112,19 @@ def _sequence(operation: Operation, given: list[Shape]) -> list[Shape]:
     with_rank(given[0], 0)
     return [
         *_sparse(operation.attribute("Ncontext_sparse"), 1),
-        *_behind((), _told(operation, "context_dense_shapes")),
+        *_behind((), _listed(operation, "context_dense_shapes")),
         *_sparse(operation.attribute("Nfeature_list_sparse"), 2),
-        *_behind((UNKNOWN,), _told(operation, "feature_list_dense_shapes")),
+        *_behind((UNKNOWN,), _listed(operation, "feature_list_dense_shapes")),
     ]
 
 
 @shape_of("ParseSequenceExample")
 def _sequences(operation: Operation, given: list[Shape]) -> list[Shape]:
     batch = with_rank(given[0], 1)
-    lists = _told(operation, "feature_list_dense_shapes")
+    lists = _listed(operation, "feature_list_dense_shapes")
     return [
         *_sparse(operation.attribute("Ncontext_sparse"), 2),
-        *_behind(batch, _told(operation, "context_dense_shapes")),
+        *_behind(batch, _listed(operation, "context_dense_shapes")),
         *_sparse(operation.attribute("Nfeature_list_sparse"), 3),
         *_behind((*batch, UNKNOWN), lists),
         *[batch] * len(lists),

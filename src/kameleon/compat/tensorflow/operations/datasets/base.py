@@ -150,11 +150,11 @@ def _arguments(
     """By an operation's definition, each of its arguments."""
     rest, names = iter(given), iter(functions)
     for argument in operation.definition.input_arg:
-        told = argument.type_list_attr or argument.number_attr
-        if not told:
+        counted_by = argument.type_list_attr or argument.number_attr
+        if not counted_by:
             yield from (_checked(argument.name, _plain(value)) for value in islice(rest, 1))
             continue
-        many = operation.attribute(told)
+        many = operation.attribute(counted_by)
         values = list(islice(rest, many if argument.number_attr else len(many)))
         is_captured = "other_arg" in argument.name
         yield function_of(store, operation, next(names), values) if is_captured else values
@@ -179,10 +179,10 @@ def function_of(
     store: Store, operation: Operation, attribute: str, captured: Sequence[Any]
 ) -> Function:
     """What an attribute names, with what it captured behind its arguments."""
-    told, graph = operation.attribute(attribute), operation.graph
+    function, graph = operation.attribute(attribute), operation.graph
 
     def call(*values: Any) -> list[Any]:
-        return store.call(store, graph, told.name, [*values, *captured], told.attr)
+        return store.call(store, graph, function.name, [*values, *captured], function.attr)
 
     return call
 

@@ -82,15 +82,15 @@ def _padded(
 
 def _sizes(arrays: Sequence[np.ndarray], shape: Any, place: int) -> list[int]:
     """The sizes that all are filled up to."""
-    told = [int(size) for size in np.ravel(shape)]
+    sizes = [int(size) for size in np.ravel(shape)]
     for each in arrays:
-        if each.ndim != len(told):
+        if each.ndim != len(sizes):
             raise invalid(
                 f"All elements in a batch must have the same rank as the padded shape for component"
-                f"{place}: expected rank {len(told)} but got element with rank {each.ndim}"
+                f"{place}: expected rank {len(sizes)} but got element with rank {each.ndim}"
             )
-    largest = [max(each.shape[axis] for each in arrays) for axis in range(len(told))]
-    pairs = list(zip(told, largest, strict=True))
+    largest = [max(each.shape[axis] for each in arrays) for axis in range(len(sizes))]
+    pairs = list(zip(sizes, largest, strict=True))
     if any(0 <= size < most for size, most in pairs):
         message = "Attempted to pad to a smaller size than the input element."
         raise failure("DATA_LOSS", message)

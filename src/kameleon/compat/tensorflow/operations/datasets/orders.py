@@ -113,8 +113,8 @@ def _shuffled(
     def begin() -> Iterator[Element]:
         drawn = ITERATION.drawn
         numbers = seeds if drawn is None else drawn.setdefault(made, Philox(seed, second))
-        told = (numbers.next(), numbers.next()) if anew else (seed, second)
-        return _shuffling(source, size, Philox(*told), 1)
+        pair = (numbers.next(), numbers.next()) if anew else (seed, second)
+        return _shuffling(source, size, Philox(*pair), 1)
 
     made = Dataset(begin, source.size)
     if anew:

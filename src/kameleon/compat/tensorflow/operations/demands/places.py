@@ -60,8 +60,8 @@ def _demand_coordinates(at: Any, sizes: tuple[int, ...], what: str) -> None:
     if known is not None and known.size:
         outside = ((known < 0) | (known >= np.array(sizes[: known.shape[-1]]))).any(-1)
         for place in np.argwhere(outside)[:1]:
-            told = ", ".join(map(str, known[tuple(place)]))
-            about = f"indices[{','.join(map(str, place))}] = [{told}] does not index into"
+            coordinates = ", ".join(map(str, known[tuple(place)]))
+            about = f"indices[{','.join(map(str, place))}] = [{coordinates}] does not index into"
             refuse(f"{about} {what} {shape_text(sizes)}")
 
 

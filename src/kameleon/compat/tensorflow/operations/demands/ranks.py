@@ -43,7 +43,7 @@ _RANKED: dict[str, list[tuple[int, int, str]]] = {
         (1, 1, "shape_t must be 1-dimensional{shape}"),
     ],
 }  # fmt: skip
-RANKS.update((name, told) for names, told in _RANKED.items() for name in names.split())
+RANKS.update((name, demands) for names, demands in _RANKED.items() for name in names.split())
 DEMANDS.update(dict.fromkeys(RANKS, lambda operation, *values: None))
 
 # Axes and sizes ---------------------------------------------------------------------------------
@@ -80,8 +80,8 @@ def _numbered(place: int, holds: Callable[[int, int], bool], complaint: str) -> 
     return check
 
 
-for _names, _told in _NUMBERS.items():
-    on(_names)(_numbered(*_told))
+for _names, _setting in _NUMBERS.items():
+    on(_names)(_numbered(*_setting))
 
 
 @on("Squeeze")
@@ -98,11 +98,11 @@ def _squeezed(operation: Operation, x: Any) -> None:
 
 @on("Transpose ConjugateTranspose")
 def _turned(operation: Operation, x: Any, order: Any) -> None:
-    rank, told = len(x.shape), known_numbers(order)
+    rank, axes = len(x.shape), known_numbers(order)
     if order.shape != (rank,):
         sizes = f"{rank}. But input(1) is a vector of size {order.shape[0] if order.shape else 0}"
         refuse(f"transpose expects a vector of size {sizes}")
-    demand_numbers(told, rank, "{number} is out of range [0 .. {rank})")
-    for at in range(rank) if told else ():
-        if at not in [each % rank for each in told]:
-            refuse(f"{at} is missing from {{{','.join(map(str, told))}}}.")
+    demand_numbers(axes, rank, "{number} is out of range [0 .. {rank})")
+    for at in range(rank) if axes else ():
+        if at not in [each % rank for each in axes]:
+            refuse(f"{at} is missing from {{{','.join(map(str, axes))}}}.")

@@ -117,11 +117,11 @@ def _entropy(operation: Operation, logits: Any, labels: Any) -> None:
 
 @on("SparseSoftmaxCrossEntropyWithLogits")
 def _sparse_entropy(operation: Operation, logits: Any, labels: Any) -> None:
-    told, count = known_numbers(labels), logits.shape[-1]
-    for label in told:
+    known, count = known_numbers(labels), logits.shape[-1]
+    for label in known:
         if not 0 <= label < count:
             about = f"Received a label value of {label} which is outside the valid range of"
-            refuse(f"{about} [0, {count}).  Label values: {' '.join(map(str, told))}")
+            refuse(f"{about} [0, {count}).  Label values: {' '.join(map(str, known))}")
 
 
 # Shapes -----------------------------------------------------------------------------------------
@@ -131,11 +131,11 @@ def _sparse_entropy(operation: Operation, logits: Any, labels: Any) -> None:
 def _reshaped(operation: Operation, x: Any, sizes: Any) -> None:
     if known_array(sizes) is None:
         return
-    told, count = known_numbers(sizes), int(np.prod(x.shape, dtype=np.int64))
-    free = [at for at, size in enumerate(told) if size == -1]
+    wanted, count = known_numbers(sizes), int(np.prod(x.shape, dtype=np.int64))
+    free = [at for at, size in enumerate(wanted) if size == -1]
     if len(free) > 1:
         refuse(f"Only one input size may be -1, not both {free[0]} and {free[1]}")
-    rest = int(np.prod([size for size in told if size != -1], dtype=np.int64))
+    rest = int(np.prod([size for size in wanted if size != -1], dtype=np.int64))
     about = f"Input to reshape is a tensor with {count} values, but the requested shape"
     if free and rest and count % rest:
         refuse(f"{about} requires a multiple of {rest}")
@@ -165,16 +165,16 @@ def _padded(operation: Operation, x: Any, margins: Any, *value: Any) -> None:
 @on("ConcatV2")
 def _joined(operation: Operation, *values: Any) -> None:
     *parts, axis = values
-    rank, told = len(parts[0].shape), known_numbers(axis)
+    rank, axes = len(parts[0].shape), known_numbers(axis)
     about = "ConcatOp : Expected concatenating dimensions in the range [-{rank}, {rank})"
-    demand_numbers(told, rank, f"{about}, but got {{number}}")
-    for place, part in enumerate(parts if told else ()):
+    demand_numbers(axes, rank, f"{about}, but got {{number}}")
+    for place, part in enumerate(parts if axes else ()):
         if part.shape == parts[0].shape:
             continue
         shapes = f"shape[0] = {pair(parts[0], part, f' vs. shape[{place}] = ')}"
         if len(part.shape) != rank:
             refuse(f"ConcatOp : Ranks of all input tensors should match: {shapes}")
-        one, other = (np.delete(each.shape, told[0]).tolist() for each in (part, parts[0]))
+        one, other = (np.delete(each.shape, axes[0]).tolist() for each in (part, parts[0]))
         if one != other:
             refuse(f"ConcatOp : Dimensions of inputs should match: {shapes}")
 
@@ -198,12 +198,12 @@ def _split(operation: Operation, axis: Any, x: Any) -> None:
 
 @on("SplitV")
 def _split_by_sizes(operation: Operation, x: Any, sizes: Any, axis: Any) -> None:
-    told = known_numbers(sizes)
-    total = sum(size for size in told if size != -1)
-    if told.count(-1) > 1:
+    counts = known_numbers(sizes)
+    total = sum(size for size in counts if size != -1)
+    if counts.count(-1) > 1:
         refuse("There can only be one -1 in the input.")
-    for at in known_numbers(axis) if told else ():
-        if total > x.shape[at] or (-1 not in told and total != x.shape[at]):
+    for at in known_numbers(axis) if counts else ():
+        if total > x.shape[at] or (-1 not in counts and total != x.shape[at]):
             refuse(
                 "Determined shape must either match input shape along split_dim exactly if fully"
                 " specified, or be less than the size of the input along split_dim if not fully"
