@@ -237,6 +237,20 @@ def test_what_does_not_fit_fails_when_run(build: Build, shape: tuple[int, ...]) 
         evaluated([y], [(x, numbers(*shape))])
 
 
+@pytest.mark.parametrize("rows", [(1, 4), (0, 2), (5, 2), (3, 1)])
+@pytest.mark.parametrize("is_first", [True, False])
+def test_a_scalar_chooses_tensors_as_they_are(rows: tuple[int, int], is_first: bool) -> None:
+    condition = K.placeholder((), dtype="bool")
+    a, b = K.placeholder((None, 3)), K.placeholder((None, 3))
+    y = K.switch(condition, 2 * a, b)
+    given = [numbers(size, 3) for size in rows]
+    feeds = [(condition, np.array(is_first)), *zip((a, b), given, strict=True)]
+    got = evaluated([y, *K.gradients(K.sum(y * y), [a, b])], feeds)
+    wanted = [2 * given[0] if is_first else given[1], 8 * given[0], 2 * given[1]]
+    wanted[2 if is_first else 1] *= 0
+    close(got, wanted)
+
+
 # Sizes that are known after all --------------------------------------------------------------
 
 

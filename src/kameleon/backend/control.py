@@ -15,7 +15,7 @@ from ..graph.primitives.elementwise import cast, constant, gt, logical_and, sele
 from ..graph.primitives.filling import full_like
 from ..graph.primitives.indexing import gather
 from ..graph.primitives.movement import iota, reshape, slice_axis
-from ..graph.primitives.sizes import as_node, dims_of, plus, size_of
+from ..graph.primitives.sizes import as_node, dims_of, plus, roots_of, size_of
 from ..graph.primitives.stretching import stretch
 from ._bodies import traced_cond, traced_scan, traced_while
 from ._tensors import (
@@ -85,9 +85,11 @@ def switch(condition: TensorLike, then_expression: Any, else_expression: Any) ->
 
 
 def _differ(a: Node, b: Node) -> bool:
-    """Whether one of two tensors would be broadcast to the other."""
-    sizes = zip(a.shape, b.shape, strict=False)
-    return len(a.shape) != len(b.shape) or any(c != d and 1 in (c, d) for c, d in sizes)
+    """Whether two tensors may turn out to have different shapes."""
+    return len(a.shape) != len(b.shape) or any(
+        c != d or (c is None and roots_of(a, axis) != roots_of(b, axis))
+        for axis, (c, d) in enumerate(zip(a.shape, b.shape, strict=True))
+    )
 
 
 def _called(expression: Any) -> Any:
