@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Container, Hashable, Iterable, Iterator, Sequence
 from typing import Any
 
 from .context import built_for
@@ -115,27 +115,36 @@ class Program(Graph):
 
 
 def _placed(nodes: Sequence[Node], roots: Iterable[Node]) -> Iterable[Node]:
-    """The nodes in order, but constants before what first takes them: expressions of before may
-    have made them, so that their age would tell graphs of equal structure apart.
+    """The nodes in order, but what expressions share before what first takes it: others may have
+    made it before, so that its age would tell graphs of equal structure apart.
     """
-    found: dict[Node, None] = {}
+    shared: set[Node] = set()
     for node in nodes:
-        if not _is_constant(node):
+        if _is_shared(node, shared):
+            shared.add(node)
+    found: dict[Node, None] = {}
+
+    def place(node: Node) -> None:
+        if node in shared and node not in found:
             for x in node.operands:
-                if x not in found and _is_constant(x):
-                    found.update(dict.fromkeys((*x.operands, x)))
+                place(x)
+            found[node] = None
+
+    for node in nodes:
+        if node not in shared:
+            for x in node.operands:
+                place(x)
             found[node] = None
     for node in roots:
-        if _is_constant(node):
-            found.update(dict.fromkeys((*node.operands, node)))
+        place(node)
     return found
 
 
-def _is_constant(node: Node) -> bool:
-    """Whether a node is a constant, or stretches one to known sizes."""
+def _is_shared(node: Node, shared: Container[Node]) -> bool:
+    """Whether a node is a constant, a size, or stretches a constant to sizes, of which all are."""
     if node.primitive.name == "broadcast_to":
-        return len(node.operands) == 1 and node.operands[0].primitive is CONSTANT
-    return node.primitive is CONSTANT
+        return all(x in shared for x in node.operands)
+    return node.primitive is CONSTANT or node.primitive.name == "size"
 
 
 def bodies(node: Node) -> Sequence[Graph]:
