@@ -8,7 +8,7 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from ..ir.context import rewriting
+from ..ir.context import context
 from ..ir.node import Node
 from ..ir.types import DType
 from .elementwise import constant, mul
@@ -32,21 +32,21 @@ def full_like(x: Node, value: float) -> Node:
 
 
 def number_like(x: Node, value: float) -> Node:
-    """As `full_like`, for an operand: of like tensors it's one node, which only nodes read."""
+    """As `full_like`, for an operand: of like tensors of a name scope it's one node, which only
+    nodes read.
+    """
+    if context.control:
+        return full_like(x, value)
     dims = dims_of(x)
-    key = (repr(value), x.dtype, *dims)  # 0.0 == -0.0
+    key = (repr(value), x.dtype, context.scope, context.graph, *dims)  # 0.0 == -0.0
     found = _numbers.get(key)
     if found is None:
-        found = _numbers[key] = rewriting(_number, value, x.dtype, dims)
+        found = _numbers[key] = broadcast_to(constant(value, x.dtype), dims)
     return found
 
 
-def _number(value: float, dtype: DType, dims: Sequence[Size]) -> Node:
-    return broadcast_to(constant(value, dtype), dims)
-
-
-# By the text of a number, a dtype and sizes.
-_numbers: WeakValueDictionary[tuple[str | Size, ...], Node] = WeakValueDictionary()
+# By the text of a number, a dtype, a scope, and sizes.
+_numbers: WeakValueDictionary[tuple[Any, ...], Node] = WeakValueDictionary()
 
 
 def zeros(dims: Sequence[Size], dtype: Any) -> Node:
