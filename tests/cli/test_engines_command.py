@@ -97,7 +97,7 @@ def test_listing_without_devices_loads_no_library(tmp_path: Path) -> None:
 
 
 def test_engines_tell_their_devices(engine_name: str) -> None:
-    (found,) = listing.told([row(engine_name, installed=True)])
+    (found,) = listing.answered([row(engine_name, installed=True)])
     assert (found.error, found.devices) == ("", tuple(engines.load(engine_name).devices()))
     assert found.version == engines.load(engine_name).version()
 
@@ -109,8 +109,10 @@ def test_the_table_shows_what_engines_tell(monkeypatch: pytest.MonkeyPatch) -> N
         "torch": Answer(("cuda:0", "cpu"), "9.9"),
         "jax": Answer(error="ImportError: jaxlib [is] too old"),
     }
-    told = listing.told
-    monkeypatch.setattr(listing, "told", lambda rows, show: told(rows, show, answers.__getitem__))
+    told = listing.answered
+    monkeypatch.setattr(
+        listing, "answered", lambda rows, show: told(rows, show, answers.__getitem__)
+    )
     result = kameleon("engines", settings={"COLUMNS": "160"})
     assert result.status == 0
     lines = {line.split()[1]: line for line in result.said.splitlines() if "│" in line}
@@ -129,7 +131,9 @@ def test_a_narrow_screen_shows_a_list() -> None:
 def test_progress_tells_what_is_waited_for() -> None:
     waits: list[list[str]] = []
     rows = [row("a", installed=True), row("b"), row("c", installed=True)]
-    found = listing.told(rows, lambda titles: waits.append(titles[:]), lambda name: Answer((name,)))
+    found = listing.answered(
+        rows, lambda titles: waits.append(titles[:]), lambda name: Answer((name,))
+    )
     assert [r.devices for r in found] == [("a",), None, ("c",)]
     assert [len(w) for w in waits] == [2, 1, 0]
     assert waits[0] == ["A", "C"]

@@ -13,6 +13,7 @@ from ..graph.ir.node import Node
 from ..graph.ir.program import Graph
 from ..graph.ir.text import before
 from ..graph.passes import pipeline
+from ..graph.passes.simplify import simplify
 from .calls.failures import own_failure
 from .engines import embedded
 from .stages import build
@@ -46,6 +47,11 @@ def compiled_anew(graph: Graph, engine: Engine) -> Executable:
 def prepared(graph: Graph, engine: Engine, keep: Collection[str] = ()) -> Graph:
     """See `graph.passes.pipeline.prepared`; the embedded engine folds constants."""
     return pipeline.prepared(graph, engine, _fold, keep)
+
+
+def simplified(graph: Graph, keep: Collection[str] = ()) -> Graph:
+    """See `graph.passes.simplify.simplify`: an equal graph, of which no engine asks anything."""
+    return simplify(graph, fold=_fold, keep=keep)
 
 
 def stages(graph: Graph, engine: Engine) -> list[tuple[str, Graph]]:

@@ -102,7 +102,7 @@ def test_modules_are_judged_by_their_files(name: str, file: str | None, expected
 def _began() -> Iterator[None]:
     before = builtins.__import__
     importing.begin()
-    stand_in._told.clear()
+    stand_in._warned.clear()
     yield
     builtins.__import__ = before
 

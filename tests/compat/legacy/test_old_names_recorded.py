@@ -32,7 +32,7 @@ def _began(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
     monkeypatch.setattr(asyncio.SelectorEventLoop, "__init__", kept)
     importing.begin()
-    stand_in._told.clear()
+    stand_in._warned.clear()
     yield
     builtins.__import__ = before
     for loop in loops:

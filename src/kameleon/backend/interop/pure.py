@@ -25,8 +25,7 @@ from ...graph.ir.node import ITEM, Node, dependents, walk
 from ...graph.ir.program import Graph
 from ...graph.ir.rewrite import closed
 from ...graph.primitives.constants import known_number
-from ...runtime.compiler import prepared
-from ...runtime.engines import embedded
+from ...runtime.compiler import simplified
 from ...runtime.function import Function
 from ...runtime.pure import with_values
 from ...runtime.state import draws, numpy_values
@@ -225,7 +224,7 @@ class Stateless:
         in the training phase, and nobody has set their `trainable` to False.
         """
         graph = self.pure(None if self.phase is None else True).graph
-        pure = Pure(prepared(graph, embedded(), ANNOTATIONS))  # without dead branches
+        pure = Pure(simplified(graph, ANNOTATIONS))  # without dead branches
         first, outputs = len(self.inputs), len(self.function.outputs)
         given = [i < outputs for i in range(len(pure.graph.outputs))]
         ends = {first + i for i, v in enumerate(self.variables) if v.trainable}

@@ -54,7 +54,10 @@ def _unpacked(operation: Operation, row: Array) -> A.Sparse:
     ))  # fmt: skip
 
 
-fold("SerializeSparse")(lambda operation, *parts: _packed(operation, A.sparse(*parts)))
+# It asks nothing of the parts.
+fold("SerializeSparse")(
+    lambda operation, *parts: _packed(operation, A.Sparse(*map(np.asarray, parts)))
+)
 
 
 @fold("SerializeManySparse")

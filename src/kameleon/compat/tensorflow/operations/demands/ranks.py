@@ -44,7 +44,8 @@ _RANKED: dict[str, list[tuple[int, int, str]]] = {
     ],
 }  # fmt: skip
 RANKS.update((name, demands) for names, demands in _RANKED.items() for name in names.split())
-DEMANDS.update(dict.fromkeys(RANKS, lambda operation, *values: None))
+for _name in RANKS:
+    DEMANDS.setdefault(_name, lambda operation, *values: None)
 
 # Axes and sizes ---------------------------------------------------------------------------------
 
