@@ -196,7 +196,7 @@ def test_few_edges_cross() -> None:
 
 
 def test_a_large_graph_is_laid_out_soon() -> None:
-    graph = residual(230)
+    graph = residual(400)
     sheet = sheet_of(graph)
     assert len(sheet.boxes) > 5000
     svg_of(sheet, MORE)
