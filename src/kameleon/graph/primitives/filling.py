@@ -45,7 +45,7 @@ def number_like(x: Node, value: float) -> Node:
     return found
 
 
-# By the text of a number, a dtype, a scope, and sizes.
+# By the text of a number, a dtype, a scope in its space of names, and sizes.
 _numbers: WeakValueDictionary[tuple[Any, ...], Node] = WeakValueDictionary()
 
 
