@@ -17,6 +17,7 @@ from . import (
     normalization,
     pictures,
     pooling,
+    properties,
     random,
     recurrence,
     reductions,
@@ -42,6 +43,7 @@ from .losses import *
 from .normalization import *
 from .pictures import *
 from .pooling import *
+from .properties import *
 from .random import *
 from .recurrence import *
 from .reductions import *
@@ -58,6 +60,7 @@ NAMES = [
     *session.__all__,
     *sparse.__all__,
     *creation.__all__,
+    *properties.__all__,
     *updates.__all__,
     *linear.__all__,
     *reductions.__all__,

@@ -35,9 +35,9 @@ def computed(node: Node, operands: Sequence[Any]) -> Any:
         node: any node of one result.
         operands: their values; sizes of an elementwise node may be stretched to a common one.
     """
-    if node.primitive.elementwise and len(set(map(np.shape, operands))) > 1:
+    if node.primitive.elementwise and len({x.shape for x in operands}) > 1:
         operands = np.broadcast_arrays(*operands)
-    types = tuple(TensorType(np.shape(x), as_dtype(x.dtype)) for x in operands)
+    types = tuple([TensorType(x.shape, as_dtype(x.dtype)) for x in operands])
     key = (node.primitive, types, attrs_key(node))
     found = _compiled.get(key)
     if found is None:

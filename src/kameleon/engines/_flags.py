@@ -49,7 +49,7 @@ def flagged(graph: Graph, sizes: Sizes | None = None) -> tuple[Graph, list[Flag]
     outputs = work.run()
     if not work.flags:
         return graph, []
-    return Graph(graph.inputs, [*outputs, work.vector()]), work.flags
+    return graph.to([*outputs, work.vector()]), work.flags
 
 
 def checked(results: Sequence[Any], flags: Sequence[Flag]) -> list[Any]:
@@ -154,7 +154,7 @@ def _scan(outer: _Flagging, node: Node, operands: Sequence[Node]) -> Node:
     """The flags of each step are stacked; a flag that any step sets is set."""
     work = outer.inner(node.attrs["body"])
     outputs = [*_outputs(work), *([work.vector()] if work.flags else [])]
-    body = Graph(node.attrs["body"].inputs, outputs)
+    body = node.attrs["body"].to(outputs)
     made = _again(node, operands, body=body)
     if work.flags:
         outer.adopt(reduce_any(made.results[-1], (0,)), work.flags)

@@ -60,14 +60,14 @@ def stages(graph: Graph, engine: Engine) -> list[tuple[str, Graph]]:
     return [(step.name, found) for step, found in pipeline.steps(graph, asked)]
 
 
-def _fold(node: Node) -> Any:
-    """The value of a node over constants; None where it can't be computed before a run."""
+def _fold(node: Node, operands: Sequence[Any]) -> Any:
+    """The value of a node over arrays; None where it can't be computed before a run."""
     if node.primitive is CONSTANT or node.primitive.name not in embedded().rules:
         return None
     from ..engines._embedded import computed  # which loads the embedded engine
 
     try:
-        return computed(node, [n.attrs["value"].array for n in node.operands])
+        return computed(node, operands)
     except FOREIGN:
         raise
     except Exception:  # the node fails at run time, too, and is reported there

@@ -380,9 +380,13 @@ class Function:
         return phase, self.guard.holds([_shape_of(x, engine) for x in values])
 
     @cached_property
+    def _pure(self) -> Graph:
+        return pure_graph(self.program)
+
+    @cached_property
     def guard(self) -> SizeGuard | None:
         """What compares sizes of inputs that meet; None, if none do."""
-        found = meetings(pure_graph(self.program), len(self.program.inputs))
+        found = meetings(self._pure, len(self.program.inputs))
         return SizeGuard(found) if found else None
 
     def _guarded(self, phase: bool | None, equal: bool = True) -> Graph:
@@ -401,9 +405,9 @@ class Function:
                 may be 1.
         """
         taken = self.guard.equal if equal and self.guard else ()
-        graph = with_equal_sizes(pure_graph(self.program), taken)
+        graph = with_equal_sizes(self._pure, taken)
         known = self.fixed(phase)
-        return Graph(graph.inputs, substitute(graph.outputs, known)) if known else graph
+        return graph.to(substitute(graph.outputs, known)) if known else graph
 
     def fixed(self, phase: bool | None) -> dict[Node, Node]:
         """Constants for what is no value of a call: the learning phase, if it's told, and what

@@ -120,7 +120,7 @@ def _empty(
     if None in sizes:  # the first step tells
         at = constant(0, tf.int32)
         slices = [raw.GatherV2(params=x, indices=at, axis=0) for x in operands[first:]]
-        values = e.inner(Graph(body.inputs, [y]), [*operands[:first], *slices])
+        values = e.inner(body.to([y]), [*operands[:first], *slices])
         sizes = shape_of(values[0])
     return raw.Fill(dims=vector([length, *sizes]), value=constant(0, tf.as_dtype(str(y.dtype))))
 

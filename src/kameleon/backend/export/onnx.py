@@ -143,7 +143,7 @@ def _graph(program: Stateless) -> Graph:
     graph = program.pure().graph
     keys = graph.inputs[len(graph.inputs) - len(program.sources) :]
     drawn = constant(np.array([0, 1], "uint32"))
-    return Graph(graph.inputs, [*graph.outputs, *(add(key, drawn) for key in keys)])
+    return graph.to([*graph.outputs, *(add(key, drawn) for key in keys)])
 
 
 # What ONNX can't hold ----------------------------------------------------------------------------

@@ -216,7 +216,7 @@ class Stateless:
     def _graph(self, phase: bool | None, equal: bool) -> Graph:
         values = self.function.constants.values()
         graph = with_values(self.function.graph(phase, equal), len(self.inputs), values)
-        return Graph(graph.inputs, graph.outputs[: len(self.function.outputs) + len(self.updated)])
+        return graph.to(graph.outputs[: len(self.function.outputs) + len(self.updated)])
 
     @property
     def trainable(self) -> set[int]:

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from ...graph.ir.node import Node
-from ...graph.ir.program import Graph
 from ...graph.passes.extrema import EXTREMES
 from ...graph.primitives.linalg import lie_transposed
 from ...graph.primitives.movement import computed_sizes, keeps_shape
@@ -270,7 +269,7 @@ def scan(e: Emitter, node: Node) -> None:
     initial one (after no steps), and with what a step passes on as it is."""
     c, k, total = node.attrs["consts"], node.attrs["carry"], len(node.operands)
     body, stacks = node.attrs["body"], stacking(node)
-    step = Graph(body.inputs, [*body.outputs[:k], *stacks.given])
+    step = body.to([*body.outputs[:k], *stacks.given])
     code = e.inner(step, len(stacks.given)).run(own_outputs=False, into=k)
     states = [code.group(y) for y in code.outputs[:k]]
     shares = [i for i in range(total) if c <= i < c + k or code.group(i) in states]

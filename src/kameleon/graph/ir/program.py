@@ -56,6 +56,11 @@ class Graph:
             self._nodes = [*self.inputs, *_placed(rest, self.roots)]
         return self._nodes
 
+    def to(self, outputs: Iterable[Node]) -> Graph:
+        """The graph from the same inputs to these outputs; itself, where they're its own."""
+        outputs = tuple(outputs)
+        return self if outputs == self.outputs else Graph(self.inputs, outputs, self.equal)
+
     @property
     def key(self) -> tuple[Hashable, ...]:
         """Equal for graphs of equal structure (a renumbering of nodes doesn't matter)."""

@@ -72,9 +72,7 @@ def rebuilt(graph: Graph, change: Change, inner: Callable[[Graph], Graph]) -> Gr
         made.effects = node.effects
         return made
 
-    outputs = substitute(graph.outputs, {x: x for x in graph.inputs}, changed)
-    same = all(new is old for new, old in zip(outputs, graph.outputs, strict=True))
-    return graph if same else Graph(graph.inputs, outputs)
+    return graph.to(substitute(graph.outputs, {x: x for x in graph.inputs}, changed))
 
 
 def closed(inputs: Sequence[Node], outputs: Sequence[Node]) -> Graph:

@@ -161,7 +161,7 @@ class _Lifting:
                     factors[node] = operands[1 - i], factor
             return None
 
-        self.body = Graph(self.body.inputs, substitute(self.body.outputs, {}, gathered))
+        self.body = self.body.to(substitute(self.body.outputs, {}, gathered))
 
     def _make(self, node: Node) -> None:
         """Compute a node before the loop: batched over time, unless it's loop-invariant."""

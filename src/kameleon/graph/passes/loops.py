@@ -27,8 +27,7 @@ from ..primitives.sizes import as_node, dims_of, size_of
 
 def with_steps(graph: Graph) -> Graph:
     """The graph with conditions around loops that may have no steps."""
-    outputs = substitute(graph.outputs, {}, _Change())
-    return graph if outputs == list(graph.outputs) else Graph(graph.inputs, outputs)
+    return graph.to(substitute(graph.outputs, {}, _Change()))
 
 
 class _Loop(NamedTuple):

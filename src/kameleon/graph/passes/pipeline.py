@@ -50,7 +50,7 @@ class Asked(NamedTuple):
 
     Attributes:
         engine: it needn't be able to run graphs.
-        fold: gives the value of a node whose operands are constants, or None.
+        fold: gives the value of a node for arrays in place of its operands, or None.
         keep: names of annotations that shall stay, which only gradients read.
     """
 
@@ -165,10 +165,9 @@ def steps(
 
 
 def _last(graph: Graph, found: Iterable[tuple[Pass, Graph]]) -> Graph:
-    last = graph
-    for _, last in found:  # noqa: B007
+    for _, graph in found:  # noqa: B007
         pass
-    return Graph(last.inputs, last.outputs, graph.equal)
+    return graph
 
 
 def _check_dtypes(graph: Graph, engine: Declared) -> None:

@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from ..ir.node import ITEM, Node, walk
+from ..ir.node import ITEM, Node
 from ..ir.program import Graph, attrs_key
 from ..ir.rewrite import substitute
 from ..primitives.control import scan
 from ..primitives.movement import WHOLE, plain_cut, slice_, slice_axis
 
 
-def merge_scans(graph: Graph) -> list[Node]:
-    """The outputs of `graph`, where scans that differ only in what they stack have become one.
+def merge_scans(graph: Graph) -> Graph:
+    """The graph where scans that differ only in what they stack have become one.
 
     A gradient leaves a second forward scan beside the original: it stacks inner values, too.
     """
     merged = {n: m for m in _mergers(graph) if len(m.scans) > 1 for n in m.scans}
     if not merged:
-        return list(graph.outputs)
+        return graph
 
     def change(node: Node, operands: tuple[Node, ...]) -> Node | None:
         if node in merged:
@@ -28,7 +28,7 @@ def merge_scans(graph: Graph) -> list[Node]:
             return merged[node.operands[0]].result(node)
         return None
 
-    return substitute(graph.outputs, {}, change)
+    return graph.to(substitute(graph.outputs, {}, change))
 
 
 class _Merger:
@@ -115,7 +115,7 @@ def stacked_whole(node: Node) -> tuple[Node, ...] | None:
         return None
     wholes = dict.fromkeys(sources.get(y, y) for y in stacked)
     outputs = [*body.outputs[:carry], *wholes]
-    whole = scan(*node.operands, **{**node.attrs, "body": Graph(body.inputs, outputs)})
+    whole = scan(*node.operands, **{**node.attrs, "body": body.to(outputs)})
     results = dict(zip(wholes, whole.results[carry:], strict=True))
     return (
         *whole.results[:carry],
@@ -141,13 +141,13 @@ def _slice_of_all(stack: Node, node: Node) -> Node:
 # Slices side by side -------------------------------------------------------------------------
 
 
-def merge_siblings(outputs: Sequence[Node], inputs: Sequence[Node]) -> list[Node]:
+def merge_siblings(graph: Graph) -> Graph:
     """f(x[a:b]), f(x[b:c]) -> y[:b-a], y[b-a:], with y = f(x[a:c]); f has one operand.
 
     Gates of a recurrent cell are computed like that: one call for all gates costs less.
     """
     groups: dict[object, list[Node]] = {}
-    for node in walk(outputs, set(inputs)):
+    for node in graph.nodes:
         if len(node.operands) == 1 and node.primitive.elementwise:
             cut = plain_cut(node.operands[0])
             if cut is not None:
@@ -156,7 +156,7 @@ def merge_siblings(outputs: Sequence[Node], inputs: Sequence[Node]) -> list[Node
     replaced: dict[Node, Node] = {}
     for group in groups.values():
         replaced.update(_together(group))
-    return substitute(outputs, replaced) if replaced else list(outputs)
+    return graph.to(substitute(graph.outputs, replaced)) if replaced else graph
 
 
 def _together(group: list[Node]) -> dict[Node, Node]:

@@ -11,17 +11,17 @@ from typing import Any
 
 from ..ir.context import context, rewriting
 from ..ir.leaves import CONSTANT
-from ..ir.node import ITEM, Node, walk
+from ..ir.node import ITEM, Node, Primitive, walk
 from ..ir.program import KEYED_CONSTANT, Graph, attrs_key
 from ..ir.rewrite import attrs_with
 from ..ir.types import TensorType
 from ..primitives.elementwise import constant
 from . import arithmetic, choices, contraction, extrema, order
-from .identities import RULES, TUPLE_RULES, outer_broadcast
+from .identities import RULES, TUPLE_RULES, Rule, outer_broadcast
 from .scans import merge_scans, merge_siblings
 from .window_kernels import by_kernel
 
-Fold = Callable[[Node], Any]
+Fold = Callable[[Node, Sequence[Any]], Any]
 Native = Callable[[Node], bool]
 
 FOLDED_SIZE = KEYED_CONSTANT
@@ -40,7 +40,7 @@ class Rewriter:
 
     Args:
         native: whether the engine does a node itself; other composites are expanded.
-        fold: gives the value of a node whose operands are constants, or None.
+        fold: gives the value of a node for arrays in place of its operands, or None.
         keep: names of primitives that no rule of `RULES` is applied to.
     """
 
@@ -52,16 +52,16 @@ class Rewriter:
         keep: Collection[str] = (),
     ):
         self.native, self.fold = native, fold
-        self.rules = {k: v for k, v in RULES.items() if k not in keep} if keep else RULES
         self.keep = keep
+        self.rules: dict[Primitive, tuple[Rule, ...]] = {}
         self.final: dict[Node, Node] = {n: n for n in inputs}
         self.parts: dict[Node, tuple[Node, ...]] = {}
         self.shared: dict[Any, Node] = {}
         self.bodies: dict[Graph, Graph] = {}
 
-    def rewrite(self, outputs: Sequence[Node]) -> list[Node]:
-        """Nodes equal to the outputs."""
-        for node in walk(outputs, self.final):
+    def rewrite(self, outputs: Sequence[Node], order: Iterable[Node] | None = None) -> list[Node]:
+        """Nodes equal to the outputs; `order` has all that they need, operands first."""
+        for node in walk(outputs, self.final) if order is None else order:
             if node not in self.final:
                 context.source = node._source
                 self._visit(node)
@@ -73,7 +73,7 @@ class Rewriter:
             return
         final = self.final
         operands = tuple([final[n] for n in node.operands])
-        attrs = attrs_with(node, self._body)
+        attrs = attrs_with(node, self._body) if node.primitive.bodies else node.attrs
         if operands == node.operands and attrs is node.attrs:
             candidate = node
         else:
@@ -118,51 +118,82 @@ class Rewriter:
         if replaced is None or replaced is node:
             return self._common(node)
         final = self.final
-        if replaced not in final and all(map(final.__contains__, replaced.operands)):
-            context.source = replaced._source
-            self._visit(replaced)  # the usual case, without a walk
-        return final[replaced] if replaced in final else self.rewrite([replaced])[0]
+        if replaced not in final:
+            new = [x for x in replaced.operands if x not in final]
+            if not all(map(self._is_next, new)):
+                return self.rewrite([replaced])[0]
+            for x in dict.fromkeys((*new, replaced)):  # the usual case, without a walk
+                context.source = x._source
+                self._visit(x)
+        return final[replaced]
+
+    def _is_next(self, node: Node) -> bool:
+        return all(map(self.final.__contains__, node.operands))
 
     def _replaced(self, node: Node) -> Node | None:
+        """What the first rule that holds gives."""
         if not node.operands:
             return None
-        for rule in self.rules.get(node.primitive.name, ()):
+        primitive = node.primitive
+        rules = self.rules.get(primitive)
+        if rules is None:
+            rules = self.rules[primitive] = self._rules_of(primitive)
+        for rule in rules:
             found = rule(node)
             if found is not None:
                 return found
-        if node.primitive.elementwise:
-            found = outer_broadcast(node)
-            if found is not None:
-                return found
-        if self.native is not None and self._must_expand(node):
-            assert node.primitive.expand is not None
-            other = by_kernel(node, self.native)
-            if other is not None:
-                return other
-            expanded: Node = node.primitive.expand(*node.operands, **node.attrs)
-            return expanded
-        legal = self._legal(node)
-        return self._folded(node) if legal is None else legal
+        return None
+
+    def _rules_of(self, primitive: Primitive) -> tuple[Rule, ...]:
+        name, elementwise = primitive.name, primitive.elementwise
+        folds = self.fold is not None and name != "broadcast_to"
+        first = (self._folded,) if folds and elementwise else ()
+        own = () if name in self.keep else RULES.get(name, ())
+        stretched = (outer_broadcast,) if elementwise else ()
+        expanded = (self._expanded,) if primitive.expand is not None and self.native else ()
+        legal = (self._legal,) if name in LEGAL and self.native else ()
+        last = (self._folded,) if folds and not elementwise else ()
+        return (*first, *own, *stretched, *expanded, *legal, *last)
+
+    def _expanded(self, node: Node) -> Node | None:
+        """A composite that the engine hasn't got, in others that it has."""
+        if not self._must_expand(node):
+            return None
+        assert self.native is not None and node.primitive.expand is not None
+        other = by_kernel(node, self.native)
+        if other is not None:
+            return other
+        expanded: Node = node.primitive.expand(*node.operands, **node.attrs)
+        return expanded
 
     def _legal(self, node: Node) -> Node | None:
         """See `LEGAL`."""
-        rule = LEGAL.get(node.primitive.name)
-        if rule is None or self.native is None or self.native(node):
-            return None
-        return rule(node)
+        assert self.native is not None
+        return None if self.native(node) else LEGAL[node.primitive.name](node)
 
     def _folded(self, node: Node) -> Node | None:
-        """f(constants) -> a constant, where it's small (broadcasts stay: they cost nothing)."""
-        if (
-            self.fold is None
-            or node.primitive.name == "broadcast_to"
-            or not all(n.primitive is CONSTANT for n in node.operands)
-        ):
+        """f(constants) -> a constant, where it's small (broadcasts stay: they cost nothing);
+        f(broadcast(number), …) -> broadcast(f(number, …))."""
+        bare = operands = node.operands
+        stretched = node.primitive.elementwise and _is_stretched(operands[0])
+        if stretched:
+            bare = tuple([x.operands[0] if _is_stretched(x) else x for x in operands])
+        if not all(x.primitive is CONSTANT for x in bare):
             return None
-        if not node.type.is_static or math.prod(node.shape) > FOLDED_SIZE:  # type: ignore[arg-type]
+        if stretched:
+            if any(x.shape for x in bare) or operands[0].shape != node.shape:
+                return None
+        elif not node.type.is_static or math.prod(node.shape) > FOLDED_SIZE:  # type: ignore[arg-type]
             return None
-        value = self.fold(node)
-        return None if value is None else constant(value, node.dtype)
+        assert self.fold is not None
+        value = self.fold(node, [x.attrs["value"].array for x in bare])
+        if value is None:
+            return None
+        found = constant(value, node.dtype)
+        if not stretched:
+            return found
+        wide = operands[0]
+        return wide.primitive(found, *wide.operands[1:], **wide.attrs)
 
     def _common(self, node: Node) -> Node:
         """An equal node that exists already, else this one."""
@@ -176,6 +207,10 @@ class Rewriter:
             simple = simplify(graph, self.native, self.fold, self.keep)
             self.bodies[graph] = self.bodies[simple] = simple
         return self.bodies[graph]
+
+
+def _is_stretched(node: Node) -> bool:
+    return node.primitive.name == "broadcast_to"
 
 
 def simplify(
@@ -198,6 +233,6 @@ def simplify(
 def _simplified(
     graph: Graph, native: Native | None, fold: Fold | None, keep: Collection[str]
 ) -> Graph:
-    outputs = merge_siblings(merge_scans(graph), graph.inputs)
+    merged = merge_siblings(merge_scans(graph))
     rewriter = Rewriter(native, fold, graph.inputs, keep)
-    return Graph(graph.inputs, rewriter.rewrite(outputs), graph.equal)
+    return merged.to(rewriter.rewrite(merged.outputs, merged.nodes))

@@ -42,7 +42,7 @@ def in_storage(graph: Graph, storage: Storage) -> Graph:
     given = {x: _as(x, change.dtype(x)) for x in graph.inputs}
     outputs = substitute(graph.outputs, given, change)
     pairs = zip(graph.outputs, outputs, strict=True)
-    return Graph(graph.inputs, [_as(new, old.dtype) for old, new in pairs])
+    return graph.to([_as(new, old.dtype) for old, new in pairs])
 
 
 def _as(x: Node, dtype: DType) -> Node:

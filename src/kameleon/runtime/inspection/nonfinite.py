@@ -122,7 +122,7 @@ def origin(graph: Graph, values: Sequence[Array], engine: Engine) -> Origin | No
     for kind, test in TESTS.items():
         bad = [x for x, y in zip(graph.outputs, outputs, strict=True) if test(y).any()]
         if bad:
-            found = search.first(Graph(graph.inputs, bad), values, kind)
+            found = search.first(graph.to(bad), values, kind)
             if found is not None or kind == "NaN":
                 return found
     return None
@@ -166,15 +166,13 @@ class _Search:
         """What is told of a node that makes it; where the node is a loop, of a node within."""
         made_by = producer(found[0])
         distinct = list(dict.fromkeys(made_by.operands))
-        known = dict(
-            zip(distinct, self.evaluate(Graph(graph.inputs, distinct), values), strict=True)
-        )
+        known = dict(zip(distinct, self.evaluate(graph.to(distinct), values), strict=True))
         given = [known[x] for x in made_by.operands]
         within = self._in_loop(made_by, given, kind, steps)
         if within is not None:
             return within
         infinite = [x for x in distinct if kind == "NaN" and TESTS["Inf"](known[x]).any()]
-        before = infinite and self.first(Graph(graph.inputs, infinite), values, "Inf", steps)
+        before = infinite and self.first(graph.to(infinite), values, "Inf", steps)
         operands = (f"operand {i} is {in_words(x)}" for i, x in enumerate(given))
         return Origin(kind, made_by, in_words(found[1]), tuple(operands), steps, before or None)
 
@@ -190,7 +188,7 @@ class _Search:
             bad = [x for x, y in zip(body.outputs, results, strict=True) if test(y).any()]
             if bad:
                 inside = (*steps, Step(loop, number))
-                return self.first(Graph(body.inputs, bad), arguments, kind, inside)
+                return self.first(body.to(bad), arguments, kind, inside)
         return None
 
 

@@ -210,7 +210,7 @@ def _sized(graph: Graph, arrays: Sequence[Any], timings: Sequence[Timing]) -> Si
         inside.update(n for body in bodies(node) for n in all_nodes(body))
     whole = [n for n in nodes if n not in inside and _is_made_of(n, leaves)]
     results = [n for node in whole for n in node.results]
-    return Sized(Graph(graph.inputs, results), arrays)
+    return Sized(graph.to(results), arrays)
 
 
 def _is_made_of(node: Node, leaves: Container[Node]) -> bool:

@@ -40,7 +40,7 @@ def in_chunks(graph: Graph) -> Iterator[Graph]:
     inputs = set(graph.inputs)
     nodes = [n for n in graph.nodes if n not in inputs and _has_value(n)]
     for start in range(0, len(nodes), CHUNK):
-        yield Graph(graph.inputs, nodes[start : start + CHUNK])
+        yield graph.to(nodes[start : start + CHUNK])
 
 
 def without_conditions(graph: Graph, evaluate: Evaluate, values: Sequence[Array]) -> Graph:
@@ -51,16 +51,14 @@ def without_conditions(graph: Graph, evaluate: Evaluate, values: Sequence[Array]
     outputs = list(graph.outputs)
     while found := [n for n in graph.nodes if n.primitive.name == "cond"]:
         conditions = list(dict.fromkeys(n.operands[0] for n in found))
-        taken = dict(
-            zip(conditions, evaluate(Graph(graph.inputs, conditions), values), strict=True)
-        )
+        taken = dict(zip(conditions, evaluate(graph.to(conditions), values), strict=True))
         parts: dict[Node, Node] = {}
         for node in found:
             branch: Graph = node.attrs["then" if taken[node.operands[0]] else "otherwise"]
             given = dict(zip(branch.inputs, node.operands[1:], strict=True))
             parts |= zip(node.results, substitute(branch.outputs, given), strict=True)
         outputs = substitute([*outputs, *conditions], parts)
-        graph = Graph(graph.inputs, outputs)
+        graph = graph.to(outputs)
     return graph
 
 

@@ -128,7 +128,7 @@ class Sized:
         rest = [n for n in graph.nodes if isinstance(n.type, TensorType) and n not in shapes]
         dims = {node: inferred_dims(node) for node in rest}
         unknown = [d for sizes in dims.values() for d in sizes if isinstance(d, Node)]
-        found = self._evaluate(Graph(graph.inputs, unknown), values) if unknown else []
+        found = self._evaluate(graph.to(unknown), values) if unknown else []
         known = dict(zip(unknown, map(int, found), strict=True))
         shapes.update(
             (node, tuple(known[d] if isinstance(d, Node) else d for d in sizes))
