@@ -270,6 +270,33 @@ def lengths_that_are_not_those_of_rows():
 
 
 @case
+def lists_of_another_type():
+    written = list_ops.tensor_list_from_tensor(np.array([[1.0, 2.0]]), [2])
+    empty = list_ops.empty_tensor_list([2], tf.float32)
+    kept = list_ops.tensor_list_push_back(empty, [1.0, 2.0])
+    calls = [
+        partial(list_ops.tensor_list_get_item, written, 0, tf.int32, [2]),
+        partial(list_ops.tensor_list_stack, written, tf.int32, element_shape=[2]),
+        partial(list_ops.tensor_list_gather, written, [0], tf.int32, element_shape=[2]),
+        partial(list_ops.tensor_list_concat, written, tf.int32, element_shape=[2]),
+        partial(list_ops.tensor_list_pop_back, kept, tf.int32),
+        partial(list_ops.tensor_list_push_back, kept, [1, 2]),
+        partial(list_ops.tensor_list_set_item, written, 0, np.ones(3)),
+        partial(list_ops.tensor_list_stack, written, tf.float64, element_shape=[3]),
+        partial(list_ops.tensor_list_concat_lists, kept, written, tf.float32),
+        partial(list_ops.tensor_list_concat_lists, kept, kept, tf.int32),
+    ]
+    found = [raised(call) for call in calls]
+    tf.enable_control_flow_v2()
+    try:
+        rows = tf.constant([3.0, 4.0], tf.float64)
+        found.append(raised(partial(tf.map_fn, lambda x: rows, rows, tf.int32)))
+    finally:
+        tf.disable_control_flow_v2()
+    return found
+
+
+@case
 def sizes_while_a_graph_is_made():
     x = tf.placeholder(tf.float32, [None, 3])
     calls = [

@@ -6,8 +6,7 @@ import importlib
 from typing import Any
 
 from ..graph import PASSING, Operation, Shape, shape_of
-from .known import value_at
-from .rules import known_sizes
+from .known import shape_at, sizes_at
 
 # Types of operations that give a list, by the number of the input that holds the elements' shape.
 MAKING = {
@@ -23,6 +22,8 @@ CHANGING = frozenset(
     "TensorListPushBack TensorListPopBack TensorListSetItem TensorListResize TensorListConcatLists"
     " TensorListScatterIntoExistingList ZerosLike AddN".split()
 )
+# Those that tell the type of one of which nothing is known.
+TELLING = frozenset({"TensorListPushBack", "TensorListSetItem"})
 
 
 def message() -> Any:
@@ -35,6 +36,7 @@ def message() -> Any:
 
 def behind(operation: Operation, index: int = 0) -> list[tuple[Shape, int]]:
     """The shapes and types behind a handle that an operation gives; none where nothing is known."""
+    known: list[tuple[Shape, int]] = []
     while True:
         data = operation.handles.get(index)
         if data is not None:
@@ -45,10 +47,11 @@ def behind(operation: Operation, index: int = 0) -> list[tuple[Shape, int]]:
         if operation.type in MAKING:
             shape = held_shape(operation, MAKING[operation.type])
             return [(shape, operation.attribute("element_dtype"))]
-        if operation.type not in PASSING and operation.type not in CHANGING:
-            return []
-        if not operation.inputs:
-            return []
+        if operation.type in TELLING and not known:
+            known = [(None, operation.attribute("element_dtype"))]
+        is_handed = operation.type in PASSING or operation.type in CHANGING
+        if not is_handed or not operation.inputs:
+            return known
         operation, index = operation.inputs[0]
 
 
@@ -59,6 +62,5 @@ def shape_behind(operation: Operation, place: int = 0) -> Shape:
 
 
 def held_shape(operation: Operation, place: int) -> Shape:
-    """The shape that an input holds; None where it isn't known."""
-    value = value_at(operation, place)
-    return None if value is None or value.ndim == 0 else known_sizes(value)
+    """The shape that an input holds; None where it isn't known, or the input is a number."""
+    return None if shape_at(operation, place) == () else sizes_at(operation, place)
