@@ -302,5 +302,49 @@ def gradients_through_loops_in_functions():
     return found
 
 
+def doubling(v):
+    """A function that adds to a variable, and doubles."""
+
+    def doubled(x):
+        with tf.control_dependencies([tf.assign_add(v, 10.0)]):
+            return x * 2.0
+
+    return doubled
+
+
+@case
+def arguments_that_nothing_needs():
+    """What a function, a branch or a loop doesn't need of its arguments doesn't happen."""
+    called = {
+        "defun": lambda f, x: tf.contrib.eager.defun(f, autograph=False)(x),
+        "Defun": lambda f, x: function.Defun(tf.float32)(f)(x),
+        "plain": lambda f, x: f(x),
+    }
+    places = {
+        "loop": lambda body, x: tf.map_fn(body, x),
+        "branch": lambda body, x: tf.cond(
+            tf.placeholder_with_default(True, []), lambda: body(x), lambda: x
+        ),
+        "call": lambda body, x: tf.contrib.eager.defun(lambda: body(x), autograph=False)(),
+    }
+    bodies = {"unused": lambda x, t: (t * 2.0, x)[1], "used": lambda x, t: x + t}
+    found = []
+    tf.enable_control_flow_v2()
+    try:
+        for call in called.values():
+            for place in places.values():
+                for body in bodies.values():
+                    v = tf.Variable(1.5, use_resource=True)
+                    with tf.control_dependencies([tf.assign_add(v, 1.0)]):
+                        taken = call(doubling(v), tf.constant(2.0))
+                    y = place(lambda x, t=taken, body=body: body(x, t), tf.constant([1.0, 2.0]))
+                    session = started()
+                    session.run(y)
+                    found.append(session.run(v))
+    finally:
+        tf.disable_control_flow_v2()
+    return found
+
+
 if __name__ == "__main__":
     main()

@@ -49,7 +49,7 @@ class Expansion:
         replaced: those of them whose operations may run all the same, for others.
 
     Attributes:
-        targets: what must run, though nothing may be fetched of it: effects of functions.
+        targets: what must run, though nothing may be fetched of it: effects in loops of functions.
     """
 
     def __init__(
@@ -184,15 +184,11 @@ class Expansion:
         operation: Operation,
         results: Sequence[Value],
         end: Operation,
-        last: Operation | None = None,
     ) -> None:
-        """Say what stands for the outputs of an operation, and for its end; and what runs behind
-        all of its effects, if that isn't the end.
-        """
+        """Say what stands for the outputs of an operation, and for its end."""
         for index, value in enumerate(results):
             scope.values[operation, index] = value
         scope.ends[operation] = end
-        self.targets.append(last or end)
 
 
 # Calls ------------------------------------------------------------------------------------------
@@ -221,7 +217,7 @@ def _called(made: Expansion, scope: Scope, operation: Operation, body: Body) -> 
     if scope.calls.count(body) >= DEPTH:
         return False
     inputs = made.taken(scope, operation, int(operation.type == "RemoteCall"))
-    begin = made.begun(scope, operation, inputs)
+    begin = made.begun(scope, operation, [])  # what the body doesn't need isn't computed
     results, end = made.inline(scope, operation.name, body, inputs, begin)
     made.ended(scope, operation, results, end)
     return True
@@ -313,7 +309,7 @@ def _loop(made: Expansion, scope: Scope, operation: Operation) -> Any:
         merge.inputs[1] = made.make("NextIteration", f"{name}/next", [value], [end]), 0
     exits = [made.make("Exit", f"{name}/exit", [(each, 0)]) for each in switches]
     end = made.make("NoOp", f"{name}/end", (), exits)
-    made.ended(scope, operation, [(each, 0) for each in exits], end, exits[0])
+    made.ended(scope, operation, [(each, 0) for each in exits], end)
     return True
 
 
