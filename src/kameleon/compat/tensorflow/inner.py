@@ -15,7 +15,7 @@ from kameleon.graph.ir.program import has_effects
 from kameleon.graph.ir.types import Shape, TensorType, as_dtype
 from kameleon.graph.primitives import movement as M
 from kameleon.graph.primitives.elementwise import constant
-from kameleon.graph.primitives.sizes import Size, size_of, split
+from kameleon.graph.primitives.sizes import Size, dims_of, size_of, split
 
 from .lowering import (
     OTHER_TURNS,
@@ -325,9 +325,16 @@ class Turn(Inner):
         elif rows.shape[0] == 1:
             self.pushed[handle] = Pushed(only(rows), True)
         elif not isinstance(self.turns, Turns):
-            self.pushed[handle] = Pushed(rows, False)
+            self.pushed[handle] = Pushed(self._as_rows(rows), False)
         else:
             self.pushed[handle] = Pushed(rows, True, lambda row: row)
+
+    def _as_rows(self, rows: Any) -> Any:
+        """Rows, as a tensor where they're all one that is made of this turn."""
+        first = rows[0] if isinstance(rows, np.ndarray) and len(rows) else None
+        if not isinstance(first, Tensor) or not self._is_own(first):
+            return rows
+        return M.broadcast_to(first, [len(rows), *dims_of(first)])
 
     def _within(self, kept: Kept) -> Pushed:
         """What the turns of a loop put on a stack that runs in this turn."""
