@@ -61,10 +61,15 @@ def absent(reference: Reference, kind: str = "ReadVariableOp") -> Exception:
 
 
 class Variables:
-    """The variables of a session, by key; those that hold nothing yet aren't there."""
+    """The variables of a session, by key; those that hold nothing yet aren't there.
+
+    Attributes:
+        state: another object when variables came, or went.
+    """
 
     def __init__(self) -> None:
         self._cells: dict[tuple[Place, str], Any] = {}
+        self.state = object()
 
     def __contains__(self, reference: Reference) -> bool:
         return reference.at in self._cells
@@ -93,21 +98,25 @@ class Variables:
         """Give a variable a value, whatever it had: another shape, too."""
         found = self._cells.get(reference.at)
         if value.dtype.kind in "OSUc":
-            self._cells[reference.at] = value  # which K doesn't compute with
+            self._put(reference, value)  # which K doesn't compute with
         elif found is not None and tuple(found.shape) == np.shape(value):
             K.set_value(found, value)
         else:
-            self._cells[reference.at] = K.variable(
-                value, dtype=str(value.dtype), name=reference.name
-            )
+            self._put(reference, K.variable(value, str(value.dtype), reference.name))
+
+    def _put(self, reference: Reference, cell: Any) -> None:
+        self._cells[reference.at] = cell
+        self.state = object()
 
     def clear(self, containers: Collection[str]) -> None:
         """Take away the values in some containers."""
         _clear(self._cells, containers)
+        self.state = object()
 
     def remove(self, reference: Reference) -> None:
         """Take a variable's value away."""
         self._cells.pop(reference.at, None)
+        self.state = object()
 
 
 class Store:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from itertools import chain, repeat
 from types import FunctionType
 from typing import Any
@@ -57,19 +58,35 @@ def adapted(
     if not is_changing and not attributes and len(taken) in (0, count):
         return function if taken else lambda *given: function(*given[count:])
 
-    def call(*given: Any) -> Any:
-        values: Iterable[Any] = given[count:]
-        if is_changing:
-            read = given[0].value if reads else _same
-            pairs = zip(values, chain(of_values, repeat(of_rest)), strict=False)
-            values = [change(read(value)) if change else value for value, change in pairs]
-        options = {name: given[count - 1].attribute(name) for name in attributes}
+    def bind(operation: Any) -> Callable[..., Any]:
+        options = {name: operation.attribute(name) for name in attributes}
         for name, value in options.items():
             if value is not None:
                 options[name] = attributes[name](value)
-        return function(*[given[at] for at in taken], *values, **options)
+        of_it = partial(function, **options) if options else function
 
+        def call(*given: Any) -> Any:
+            return of_it(*[given[at] for at in taken], *given[count:])
+
+        def call_changed(*given: Any) -> Any:
+            read = given[0].value if reads else _same
+            pairs = zip(given[count:], chain(of_values, repeat(of_rest)), strict=False)
+            values = [change(read(value)) if change else value for value, change in pairs]
+            return of_it(*[given[at] for at in taken], *values)
+
+        return call_changed if is_changing else call
+
+    def call(*given: Any) -> Any:
+        return bind(given[count - 1])(*given)
+
+    call.bind = bind  # type: ignore[attr-defined]
     return call
+
+
+def bound(function: Callable[..., Any], operation: Any) -> Callable[..., Any]:
+    """The same function, for one operation: its attributes are asked for once."""
+    bind = getattr(function, "bind", None)
+    return function if bind is None else bind(operation)
 
 
 def _is_value(each: inspect.Parameter, leading: tuple[str, ...]) -> bool:

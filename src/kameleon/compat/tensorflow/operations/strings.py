@@ -24,9 +24,9 @@ Array = np.ndarray
 
 def each(function: Callable[..., Any], *given: Any, kind: str = "object") -> Array:
     """A function of elements, over arrays that are stretched to one shape."""
-    wide = np.broadcast_arrays(*given)
+    wide = given if len({x.shape for x in given}) == 1 else np.broadcast_arrays(*given)
     found = np.empty(wide[0].shape, kind)
-    found.reshape(-1)[:] = [function(*row) for row in zip(*(x.flat for x in wide), strict=True)]
+    found.reshape(-1)[:] = [function(*row) for row in zip(*[x.flat for x in wide], strict=True)]
     return found
 
 

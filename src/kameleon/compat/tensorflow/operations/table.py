@@ -7,8 +7,8 @@ computed by NumPy at once, where a fold says how.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping
-from typing import Any, TypeVar
+from collections.abc import Callable, Generator, Mapping, Sequence
+from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from ..resources.waiting import Attempt, Steps
 from ..variables import Reference, Store, absent
 from ..walks import reached
 from .demands.table import DEMANDS, demand
-from .parameters import OF_ARRAYS, OF_VALUES, adapted
+from .parameters import OF_ARRAYS, OF_VALUES, adapted, bound
 from .values import is_text
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -41,6 +41,9 @@ OF_HOST = frozenset(
     for name in "string complex64 complex128 qint8 quint8 qint16 quint16 qint32".split()
     for reference in (0, REFERENCE)
 )
+TEXT = NUMBERS["string"]
+COUNTED = {TEXT, *(NUMBERS[name] for name in "bool int32 int64".split())}
+MAY_WAIT = (Attempt, Generator)  # what those give that may have to wait
 # Operations on what is kept, in a region or on the host, all of one kept thing on the same side.
 KEPT: set[str] = set()
 ASSERTIONS = frozenset({"Assert", "CheckNumerics"})
@@ -243,52 +246,106 @@ def _folded(function: Callable[..., Any], operation: Operation, values: list[Any
         raise invalid(f"{error}\n\t [[{{{{node {operation.name}}}}}]]") from error
 
 
-def run_on_host(store: Store, operation: Operation, given: list[Any]) -> list[Any] | Steps:
-    """What an operation that runs on the host gives; or its steps, if it may have to wait.
+HostFunction = Callable[[Store, Sequence[Any]], list[Any] | Steps]
+
+
+def on_host(operation: Operation) -> HostFunction:
+    """What gives what an operation gives that runs on the host, of values of variables that were
+    `read`; or its steps, if it may have to wait.
+    """
+    graph, kind = operation.graph, operation.type
+    if kind in graph.functions:
+        return lambda store, given: store.call(store, graph, kind, given, operation.attributes)
+    act, is_effect = _acting(operation), _is_effect(kind)
+
+    def run(store: Store, given: Sequence[Any]) -> list[Any] | Steps:
+        try:
+            return act(store, given)
+        except Exception as error:
+            if is_effect and not is_failure(error):
+                raise
+            raise located(error, operation) from error.__cause__
+
+    return run
+
+
+def _is_effect(kind: str) -> bool:
+    """Whether what a type of operations does to variables is done on the host, too."""
+    return kind in EFFECTS and kind not in HOST
+
+
+def _acting(operation: Operation) -> HostFunction:
+    """What an operation does with what it's given.
 
     Raises:
-        UnimplementedError: (TensorFlow's) its type isn't in the table.
+        UnimplementedError: (TensorFlow's) its type isn't in the table; once it's called.
     """
-    if operation.type in operation.graph.functions:
-        graph, kind = operation.graph, operation.type
-        return store.call(store, graph, kind, given, operation.attributes)
-    try:
-        return _run_on_host(store, operation, given)
-    except Exception as error:
-        if operation.type not in HOST and not is_failure(error):
-            raise
-        raise located(error, operation) from error.__cause__
+    kind = operation.type
+    if _is_effect(kind):
+        effect = EFFECTS[kind]
+        return lambda store, given: listed(effect(OnHost(store), operation, *given))
+    if kind in HOST:
+        function = bound(HOST[kind], operation)
 
+        def call(store: Store, given: Sequence[Any]) -> list[Any] | Steps:
+            found = function(store, operation, *given)
+            return Steps(found) if isinstance(found, MAY_WAIT) else listed(found)
 
-def _run_on_host(store: Store, operation: Operation, given: list[Any]) -> list[Any] | Steps:
-    if operation.type in EFFECTS and operation.type not in HOST:
-        effect = EFFECTS[operation.type]
-        return listed(effect(OnHost(store), operation, *given))
-    if operation.type not in HOST_ON_REFERENCES:
-        given = [
-            store.variables.value(value) if _is_read(operation, place, value) else value
-            for place, value in enumerate(given)
-        ]
-    function = HOST.get(operation.type)
-    if function is None and (operation.type in FOLDS or operation.type in PURE):
-        folding = FOLDS.get(operation.type, _evaluating)
-        found = _folded(folding, operation, [np.asarray(value) for value in given])
-        pairs = zip(operation.types, found, strict=True)
-        return [_handle(value) if kind in HANDLES else value for kind, value in pairs]
-    if function is None:
+        return call
+    if kind in FOLDS or kind in PURE:
+        return _folding(bound(FOLDS.get(kind, _evaluating), operation), operation)
+
+    def refuse(store: Store, given: Sequence[Any]) -> NoReturn:
         served = len({*PURE, *EFFECTS, *HOST, *FOLDS})
         message = (
-            f"operations of type {operation.type} (here {operation.name!r}) aren't implemented;"
+            f"operations of type {kind} (here {operation.name!r}) aren't implemented;"
             f" {served} types are: see kameleon.compat.tensorflow.operations"
         )
         raise failure("UNIMPLEMENTED", message)
-    found = function(store, operation, *given)
-    return Steps(found) if isinstance(found, Attempt | Generator) else listed(found)
+
+    return refuse
+
+
+def _folding(function: Callable[..., Any], operation: Operation) -> HostFunction:
+    """What NumPy gives. It doesn't complain of numbers; of texts, and what counts them, it has
+    nothing to complain.
+    """
+    types = {*operation.types, *(source.types[index] for source, index in operation.inputs)}
+    is_of_texts = TEXT in types and types <= COUNTED
+    gives_handles = not HANDLES.isdisjoint(operation.types)
+
+    def fold(store: Store, given: Sequence[Any]) -> list[Any]:
+        if is_of_texts:
+            return listed(function(operation, *map(np.asarray, given)))
+        with np.errstate(all="ignore"):
+            found = listed(function(operation, *map(np.asarray, given)))
+        if gives_handles:
+            pairs = zip(operation.types, found, strict=True)
+            return [_handle(value) if kind in HANDLES else value for kind, value in pairs]
+        return found
+
+    return fold
 
 
 def _handle(value: Any) -> Any:
     """A handle, or an array of several."""
     return value[()] if isinstance(value, np.ndarray) else value
+
+
+def read(store: Store, operation: Operation, given: Sequence[Any]) -> Sequence[Any]:
+    """What is given to an operation on the host, where it takes the values of variables, not their
+    handles.
+    """
+    kind = operation.type
+    if kind in HOST_ON_REFERENCES or _is_effect(kind) or kind in operation.graph.functions:
+        return given
+    try:
+        return [
+            store.variables.value(value) if _is_read(operation, place, value) else value
+            for place, value in enumerate(given)
+        ]
+    except Exception as error:
+        raise located(error, operation) from None
 
 
 def _is_read(operation: Operation, place: int, value: Any) -> bool:
@@ -301,7 +358,7 @@ def _is_read(operation: Operation, place: int, value: Any) -> bool:
 
 def run_to_end(store: Store, operation: Operation, given: list[Any]) -> list[Any]:
     """What an operation that runs on the host gives, whatever it has to wait for."""
-    found = run_on_host(store, operation, given)
+    found = on_host(operation)(store, read(store, operation, given))
     return found.finish(store.waiting) if isinstance(found, Steps) else found
 
 

@@ -62,6 +62,8 @@ def texts(value: Any) -> np.ndarray:
     [b'a', b'b']
     """
     given = np.asarray(value, object)
+    if {*map(type, given.flat)} == {bytes}:
+        return given
     found = np.empty(given.size, object)
     found[:] = [each.encode() if isinstance(each, str) else each for each in given.flat]
     return found.reshape(given.shape)

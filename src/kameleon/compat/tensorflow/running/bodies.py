@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
@@ -17,24 +17,15 @@ from ..operations import table
 from ..operations.values import NeedsValueError
 from ..resources.base import Resource
 from ..variables import Reference
+from .marks import ABSENT, Mark
 from .needed import ENTERS, SWITCHES, Compound, Loop
-
-
-class Absent:
-    """What stands for a value of a branch that isn't taken."""
-
-    def __repr__(self) -> str:
-        return "ABSENT"
-
-
-ABSENT: Final = Absent()
 
 
 class AbsentError(Exception):
     """Something is lowered that takes a value of a branch that isn't taken: so it isn't, either."""
 
 
-STATIC = (Reference, Resource, ArrayHandle, StackHandle, ListHandle, Single, Absent)
+STATIC = (Reference, Resource, ArrayHandle, StackHandle, ListHandle, Single, Mark)
 
 
 class ApartError(Exception):

@@ -21,7 +21,8 @@ from ..operations.values import are_sizes_open, is_of_sizes, is_text
 from ..progress import Kept, Same
 from ..tensors import dims, tensor
 from ..variables import Reference
-from .bodies import ABSENT, COMPOUNDS, STATIC, AbsentError, ApartError, Values, is_same, lower
+from .bodies import COMPOUNDS, STATIC, AbsentError, ApartError, Values, is_same, lower
+from .marks import ABSENT
 from .needed import Choice
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -28,7 +28,8 @@ from ..resources.base import Resource
 from ..tensors import sizes_of
 from ..variables import HOLDS, Reference, Store
 from . import choices, loops  # noqa: F401
-from .bodies import ABSENT, AbsentError, Values, lower
+from .bodies import AbsentError, Values, lower
+from .marks import ABSENT
 from .needed import Compound, operations_of, outputs_of
 from .plan import Unit
 from .sizes import Key, Known, Numbers, Pattern, is_open
@@ -37,63 +38,68 @@ SLIGHT = 4096  # so few elements other engines don't compute sooner than they be
 Place = tuple[int, int | None]  # of an input, and of a number in it (~: of an axis)
 
 
-@dataclass(frozen=True)
+@dataclass
 class Compiled:
     """What a region was compiled to.
 
     Attributes:
         places: the inputs that the function takes: all of it, or as many bools as one of its
             numbers, or of its axes, says.
-        function: computes the values of `computed` and `begun`; None if there's nothing to do.
+        function: computes what `gives` and `begun` take; None if there's nothing to do.
         known: values that are the same in each run.
-        handed_on: places of inputs that are outputs.
-        computed: the values that the function gives.
+        gives: where the values are that others take: among what the function gives, the inputs,
+            and what is known.
         begun: variables that have no value yet, or one of another shape, which get one.
         cells: the variables that it was compiled for, None where one had no value yet: others take
             their place with other shapes.
         is_open: whether sizes were left open.
         asserts: whether the function gives, last, whether what the program asserts holds.
-        lists: those of the computed values that are the rows of lists.
+        lists: those of the values, by number, that are the rows of lists.
         sizes: those that are computed of sizes alone: they're known where others take them.
     """
 
     places: list[Place]
     function: Any
-    known: dict[Value, Any]
-    handed_on: dict[Value, int]
-    computed: list[Value]
+    known: list[Any]
+    gives: list[int]
     begun: list[Reference]
     cells: dict[Reference, Any]
     is_open: bool
     asserts: bool
-    lists: list[Value]
-    sizes: list[Value]
+    lists: list[int]
+    sizes: list[int]
+
+    def __post_init__(self) -> None:
+        self._seen: Any = None  # the state of variables for which it surely is
 
     def is_for(self, store: Store) -> bool:
         """Whether the variables are still those that it was compiled for."""
-        find = store.variables.find
-        return all(find(reference) is cell for reference, cell in self.cells.items())
+        find, state = store.variables.find, store.variables.state
+        if self._seen is not state:
+            if any(find(reference) is not cell for reference, cell in self.cells.items()):
+                return False
+            self._seen = state
+        return True
 
-    def run(self, store: Store, values: list[Any]) -> dict[Value, Any]:
+    def run(self, store: Store, values: Sequence[Any]) -> list[Any]:
         """The values that others take from the region, given those of its inputs."""
         results: list[Any] = []
         if self.function is not None:
             results = self.function(
-                [values[place] if at is None else _many(values[place], at)
+                [np.asarray(values[place]) if at is None else _many(values[place], at)
                  for place, at in self.places]
             )  # fmt: skip
         if self.asserts and not results.pop():
             raise AssertedError
-        found = dict(self.known)
-        found.update((value, values[place]) for value, place in self.handed_on.items())
-        found.update(zip(self.computed, results, strict=False))
-        for value in self.lists:
-            rows = found[value]
-            found[value] = TensorList(list(rows), str(rows.dtype), rows.shape[1:])
-        for value in self.sizes:
-            found[value] = np.asarray(found[value]).view(Known)
-        for reference, value in zip(self.begun, results[len(self.computed) :], strict=True):
-            store.variables.begin(reference, value)
+        for reference in reversed(self.begun):
+            store.variables.begin(reference, results.pop())
+        all_values = [*results, *values, *self.known]
+        found = [all_values[at] for at in self.gives]
+        for at in self.lists:
+            rows = found[at]
+            found[at] = TensorList(list(rows), str(rows.dtype), rows.shape[1:])
+        for at in self.sizes:
+            found[at] = np.asarray(found[at]).view(Known)
         return found
 
 
@@ -124,22 +130,10 @@ class HandedOn(Resource):
     place: int
 
 
-@dataclass
-class _Found:
-    """What a region gives: values that are the same in each run, those that are computed, places of
-    inputs that are handed on; and which of those that are computed are the rows of lists.
-    """
-
-    known: dict[Value, Any] = field(default_factory=dict)
-    computed: dict[Value, Tensor] = field(default_factory=dict)
-    handed_on: dict[Value, int] = field(default_factory=dict)
-    lists: list[Value] = field(default_factory=list)
-
-
 class Region:
     """A region, while it's compiled for some inputs."""
 
-    def __init__(self, store: Store, unit: Unit, values: list[Any], key: Key) -> None:
+    def __init__(self, store: Store, unit: Unit, values: Sequence[Any], key: Key) -> None:
         self._unit, self._lowering, self._is_open = unit, Lowering(store), is_open(key)
         self._places: list[Place] = []
         self._holes: list[Any] = []
@@ -285,7 +279,8 @@ class Region:
         which are found meanwhile.
         """
         self._lower()
-        found = self._found()
+        given = [self._given(value) for value in self._unit.outputs]
+        computed = [each for each in given if isinstance(each, Tensor)]
         assigned = dict(self._lowering.assigned)
         holds = assigned.pop(HOLDS, None)
         begun = self._begun(assigned)
@@ -294,41 +289,45 @@ class Region:
             for reference, value in assigned.items()
             if reference not in begun
         ]
-        sizes = [
-            value
-            for value, node in found.computed.items()
-            if value not in found.lists and _is_short(node) and is_of_sizes(node)
-        ]
-        outputs = [*found.computed.values(), *begun.values()]
+        outputs = [*computed, *begun.values()]
         if holds is not None:
             outputs.append(holds)
         self._demand_several(several, outputs, updates)
         function = self._function(outputs, updates)
-        used = dict.fromkeys((*self._lowering.read, *assigned))
+        used, lists = dict.fromkeys((*self._lowering.read, *assigned)), self._lists
+        sizes = [at for at, each in enumerate(given) if at not in lists and _is_size(each)]
         find = self._lowering.store.variables.find
-        cells = {x: find(x) for x in used}
         return Compiled(
-            self._places, function, found.known, found.handed_on, list(found.computed),
-            list(begun), cells, self._is_open, holds is not None, found.lists, sizes,
+            self._places, function, *self._placed(given), list(begun), {x: find(x) for x in used},
+            self._is_open, holds is not None, lists, sizes,
         )  # fmt: skip
 
-    def _found(self) -> _Found:
-        """What the region gives, by how it's given."""
-        found = _Found()
-        for value in self._unit.outputs:
-            x = self._values.get(value)
-            if isinstance(x, ArrayHandle | StackHandle):
-                raise NotCompiledError("an array that others use")
-            if isinstance(x, ListHandle):
-                found.lists.append(value)
-                x = self._lowering.items(x)
-            if isinstance(x, Tensor):
-                found.computed[value] = x
-            elif isinstance(x, HandedOn):
-                found.handed_on[value] = x.place
-            elif value in self._values:
-                found.known[value] = x.view(Known) if isinstance(x, np.ndarray) else x
-        return found
+    def _given(self, value: Value) -> Any:
+        """A value that others take: a tensor, what is known, or what is handed on."""
+        found = self._values.get(value, ABSENT)
+        if isinstance(found, ArrayHandle | StackHandle):
+            raise NotCompiledError("an array that others use")
+        return self._lowering.items(found) if isinstance(found, ListHandle) else found
+
+    def _placed(self, given: list[Any]) -> tuple[list[Any], list[int]]:
+        """What is known of what's given; and where each is: see `Compiled`."""
+        count = sum(isinstance(each, Tensor) for each in given)
+        results, known, places = iter(range(count)), list[Any](), list[int]()
+        for each in given:
+            if isinstance(each, Tensor):
+                places.append(next(results))
+            elif isinstance(each, HandedOn):
+                places.append(count + each.place)
+            else:
+                places.append(count + len(self._unit.inputs) + len(known))
+                known.append(each.view(Known) if isinstance(each, np.ndarray) else each)
+        return known, places
+
+    @property
+    def _lists(self) -> list[int]:
+        """The outputs that are lists, by number."""
+        pairs = enumerate(map(self._values.get, self._unit.outputs))
+        return [at for at, value in pairs if isinstance(value, ListHandle)]
 
     def _cell(self, reference: Reference) -> Any:
         return self._lowering.store.variables.cell(reference)
@@ -347,10 +346,11 @@ class Region:
         return begun
 
 
-def _is_short(value: Tensor) -> bool:
-    """Whether a tensor holds as few integers as sizes are."""
-    is_counted = value.dtype.is_integer and None not in value.shape
-    return is_counted and math.prod(sizes_of(value)) < MANY
+def _is_size(value: Any) -> bool:
+    """Whether it's computed of sizes alone, and holds as few integers as sizes are."""
+    if not isinstance(value, Tensor) or not value.dtype.is_integer or None in value.shape:
+        return False
+    return math.prod(sizes_of(value)) < MANY and is_of_sizes(value)
 
 
 def _is_slight(outputs: list[Tensor], updates: list[Any]) -> bool:

@@ -13,16 +13,18 @@ from functools import cached_property
 from itertools import chain
 from typing import Any
 
-from ..dtypes import HANDLES
+from ..dtypes import HANDLES, OF_K, name_of
 from ..failures import failure
 from ..graph import PASSING, Operation, Value
 from ..operations import table
 from ..walks import in_order
+from .blocks import FED, REGION, Layout
 from .needed import (
     CONTROL,
     DIRECTING,
     EXITS,
     MERGES,
+    SWITCHES,
     TURNS,
     Compound,
     Frame,
@@ -32,7 +34,6 @@ from .needed import (
 from .sizes import Key, Sizes
 from .structure import structure
 
-REGION, FED = "region", "fed"
 ON_MUTEXES = frozenset({"MutexLock", "ConsumeMutexLock"})
 
 
@@ -86,16 +87,16 @@ class Unit:
         kind: `region`, `fed`, or the type of the operation.
         hints: of the plan.
         repeats: it may run many times in a run, as a turn of a loop does.
+        frame: the loops that it's in.
+        left: the loops something of which came out before it.
         inputs: the values that come from other units; each once for a region.
         shown: those, behind them, that only assertions show where they don't hold.
+        awaited: what of others stands for "it has run", and must be there.
         outputs: the values that others take, or that are fetched.
-        edges: where outputs go: the value, the unit, the number of its input (None: control).
-        pending: how many edges lead here.
-        fetched: those of the outputs that are.
-        closes_loop: a Merge that takes the values of the next turn, too.
+        controls: what stands for "it has run", where others wait for it.
         cache: what the region was compiled to.
+        recent: the same by keys that came.
         sizes: by kind of its key, the sizes that differ from run to run.
-        controls: what of the edges stands for "it has run".
         divided: a plan that does the same in smaller units.
         former: the plan that divided it before that was tried without sizes.
         differs: whether sizes did from run to run.
@@ -105,16 +106,16 @@ class Unit:
     kind: str
     hints: Hints
     repeats: bool = False
+    frame: Frame = ()
+    left: frozenset[Frame] = frozenset()
     inputs: list[Value] = field(default_factory=list)
     shown: list[Value] = field(default_factory=list)
+    awaited: list[Value] = field(default_factory=list)
     outputs: list[Value] = field(default_factory=list)
-    edges: list[tuple[Value, Unit, int | None]] = field(default_factory=list)
-    pending: int = 0
-    fetched: list[Value] = field(default_factory=list)
-    closes_loop: bool = False
-    cache: dict[Any, Any] = field(default_factory=dict)
-    sizes: dict[Key, Sizes] = field(default_factory=dict)
     controls: list[Value] = field(default_factory=list)
+    cache: dict[Key, Any] = field(default_factory=dict)
+    recent: dict[Key, Any] = field(default_factory=dict)
+    sizes: dict[Key, Sizes] = field(default_factory=dict)
     divided: Plan | None = None
     former: Plan | None = None
     differs: bool = False
@@ -124,10 +125,27 @@ class Unit:
         """The only operation."""
         return self.elements[0]  # type: ignore[return-value]
 
+    @property
+    def waits_for(self) -> list[Value]:
+        """All that must be there before it runs."""
+        return [*self.inputs, *self.shown, *self.awaited]
+
     @cached_property
-    def joins(self) -> bool:
-        """Whether it's a Merge: it runs when one of its inputs is there."""
-        return self.kind in MERGES
+    def closes_loop(self) -> bool:
+        """Whether it's a Merge that takes the values of the next turn, too."""
+        return self.kind in MERGES and any(each.type in TURNS for each, _ in self.inputs)
+
+    @cached_property
+    def carries(self) -> bool:
+        """Whether it's a Merge of a value that may be another one in each turn."""
+        following = [each for each in self.inputs if each[0].type in TURNS]
+        for source, _ in following:
+            value = source.inputs[0]
+            while value[0].type in SWITCHES | {"Identity"}:
+                value = value[0].inputs[0]
+            if value[0] is self.operation:
+                return False
+        return self.closes_loop
 
     @cached_property
     def needs_values(self) -> bool:
@@ -139,6 +157,12 @@ class Unit:
         """By input, whether what it is decides what the region is compiled to."""
         known = self.hints.numbers | (self.hints.known if self.needs_values else frozenset())
         return [value in known for value in self.inputs]
+
+    @cached_property
+    def is_plain(self) -> list[bool]:
+        """By input, whether it holds numbers that needn't be known."""
+        kinds = [name_of(source.types[index]) in OF_K for source, index in self.inputs]
+        return [one and not other for one, other in zip(kinds, self.is_known, strict=True)]
 
     @cached_property
     def keeps(self) -> bool:
@@ -183,8 +207,9 @@ class Plan:
     """What must run for some fetches, given some feeds.
 
     Attributes:
-        units: in an order that fits.
+        units: what runs at once.
         fetches: the values to return.
+        layout: where the units run, and where their values are.
     """
 
     def __init__(
@@ -211,6 +236,7 @@ class Plan:
                 self._hints |= Hints(on_host=frozenset(parted))
             self._least |= parted
         self._connect()
+        self.layout = Layout(self)
 
     @property
     def runs_turns(self) -> bool:
@@ -300,11 +326,11 @@ class Plan:
             or not self._is_compiled(element)
         )
 
-    def _find_levels(self) -> None:
+    def _find_levels(self, left: Mapping[Operation | Compound, frozenset[Frame]]) -> None:
         """How much of the host lies before each element; what's fed is there from the beginning."""
         needed = self._needed
         alone = {element for element in needed.elements if self._is_alone(element)}
-        left, turning = needed.left(), dict[Operation | Compound, int]()
+        turning = dict[Operation | Compound, int]()
         while True:
             levels = self._levels = {}
             for element in needed.elements:
@@ -360,19 +386,20 @@ class Plan:
     def _cut(self) -> list[Unit]:
         needed, units = self._needed, list[Unit]()
         regions: dict[Any, Unit] = {}
-        self._find_levels()
+        left = needed.left()
+        self._find_levels(left)
         mutexes = self._mutexes()
         for element in needed.elements:
-            level = self._levels[element]
+            level, frame = self._levels[element], needed.frames[element]
             if not isinstance(element, Compound) and self._is_alone(element):
                 kind = FED if needed.is_fed(element) else element.type
-                units.append(Unit([element], kind, self._hints))
+                units.append(Unit([element], kind, self._hints, False, frame, left[element]))
                 continue
             before = mutexes.get(element, frozenset())
-            key = (needed.frames[element], needed.guards[element], level, before)
+            key = (frame, needed.guards[element], level, before)
             if key not in regions:
-                repeats = self._repeats or bool(needed.frames[element])
-                regions[key] = Unit([], REGION, self._hints, repeats)
+                repeats = self._repeats or bool(frame)
+                regions[key] = Unit([], REGION, self._hints, repeats, frame)
                 units.append(regions[key])
             regions[key].elements.append(element)
         return units
@@ -408,21 +435,19 @@ class Plan:
             for values, found in ((unit.inputs, needed.inputs), (unit.shown, needed.shown)):
                 for value in chain.from_iterable(map(found, unit.elements)):
                     self._take(unit, value, values, seen)
-            for element in unit.elements:
-                for before in needed.controls(element):
-                    self._wait(unit, before, seen)
-            unit.closes_loop = unit.joins and any(x.type in TURNS for x, _ in unit.inputs)
-        fetched: dict[Unit, set[Value]] = defaultdict(set)
-        for value in self.fetches:
-            fetched[self._of[value[0]]].add(value)
-        idle = {x for x in self.units if not x.edges and x not in fetched and constants >= x.within}
-        self.units = [unit for unit in self.units if unit not in idle]
-        for unit in self.units:
-            unit.edges = [edge for edge in unit.edges if edge[1] not in idle]
-            taken = {value for value, _, place in unit.edges if place is not None} | fetched[unit]
-            unit.outputs = sorted(taken, key=lambda value: (value[0].serial, value[1]))
-            unit.fetched = [value for value in unit.outputs if value in fetched[unit]]
-            unit.controls = list({value: None for value, _, place in unit.edges if place is None})
+            controls = dict.fromkeys(chain.from_iterable(map(needed.controls, unit.elements)))
+            unit.awaited = [(each, CONTROL) for each in controls if self._of[each] is not unit]
+        used = {self.unit_of(x) for x in chain(self.fetches, *(x.waits_for for x in self.units))}
+        self.units = [x for x in self.units if x in used or not constants >= x.within]
+        for value in sorted(
+            {*self.fetches, *chain(*(x.waits_for for x in self.units))}, key=_number
+        ):
+            unit = self.unit_of(value)
+            (unit.controls if value[1] == CONTROL else unit.outputs).append(value)
+
+    def unit_of(self, value: Value) -> Unit:
+        """The unit that gives a value."""
+        return self._of[value[0]]
 
     def _constants(self) -> set[Operation]:
         """Elements that are the same in each run, in all regions that take them."""
@@ -454,7 +479,7 @@ class Plan:
         return list(dict.fromkeys([*before, *elements]))
 
     def _take(self, unit: Unit, value: Value, values: list[Value], seen: set[Value]) -> None:
-        source = self._of[value[0]]
+        source = self.unit_of(value)
         if value in self._needed.feeds and source.kind != FED:
             name = f"{value[0].name}:{value[1]}"
             message = (
@@ -464,17 +489,12 @@ class Plan:
         if unit.kind == REGION and (source is unit or value in seen):
             return
         seen.add(value)
-        source.edges.append((value, unit, len(unit.inputs) + len(unit.shown)))
         values.append(value)
-        unit.pending += 1
 
-    def _wait(self, unit: Unit, before: Operation, seen: set[Value]) -> None:
-        source, value = self._of[before], (before, CONTROL)
-        if source is unit or value in seen:
-            return
-        seen.add(value)
-        source.edges.append((value, unit, None))
-        unit.pending += 1
+
+def _number(value: Value) -> tuple[int, int]:
+    """What orders values as they were made."""
+    return value[0].serial, value[1]
 
 
 def _can_wait(element: Operation | Compound) -> bool:

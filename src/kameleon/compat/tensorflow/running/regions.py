@@ -8,7 +8,7 @@ left open at last, where all operations can be built without them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any, TypeVar
 
@@ -16,8 +16,9 @@ import numpy as np
 
 from kameleon.errors import EvaluationError
 
+from ..dtypes import OF_K
 from ..failures import failure, invalid
-from ..graph import Operation, Value
+from ..graph import Operation
 from ..lowering import NotCompiledError
 from ..operations import table
 from ..operations.lists import TensorList
@@ -29,8 +30,9 @@ from ..operations.values import (
 from ..resources.base import Resource
 from ..variables import Reference, Store
 from .ahead import turns_ahead
-from .bodies import ABSENT, AheadError, ApartError
+from .bodies import AheadError, ApartError
 from .compiled import AssertedError, Compiled, Region, Rows, is_handed_on
+from .marks import ABSENT
 from .needed import Compound, Loop, around
 from .plan import DIFFER, Hints, Unit
 from .sizes import (
@@ -47,11 +49,13 @@ from .sizes import (
 )
 
 T = TypeVar("T")
+# Of these shape and type decide alone, where they needn't be known.
+ARRAYS = {np.ndarray, *(np.dtype(name).type for name in OF_K - {"bfloat16"})}
 # So many compiled functions a region keeps, and of so many kinds of keys which sizes differ.
 KEPT = 32
 
 
-def run(store: Store, unit: Unit, values: list[Any], openly: bool = True) -> dict[Value, Any]:
+def run(store: Store, unit: Unit, values: Sequence[Any], openly: bool = True) -> Sequence[Any]:
     """Run a region, `openly` or for just these sizes; the values that others take from it.
 
     Raises:
@@ -66,9 +70,15 @@ def run(store: Store, unit: Unit, values: list[Any], openly: bool = True) -> dic
             store.variables.value(x) if isinstance(x, Reference) and at in known else x
             for at, x in zip(unit.inputs, values, strict=True)
         ]
-    compiled = None
+    compiled: Compiled | None = None
     try:
-        compiled = _compiled(store, unit, values, openly)
+        key = tuple([
+            (x.shape, x.dtype) if type(x) in ARRAYS and unit.is_plain[place]
+            else _key(unit, place, x) for place, x in enumerate(values)
+        ])  # fmt: skip
+        compiled = unit.recent.get(key) if openly else None
+        if compiled is None or not compiled.is_for(store):
+            compiled = _keep(unit.recent, key, _compiled(store, unit, values, key, openly))
         return compiled.run(store, values)
     except DivideError:
         raise
@@ -96,8 +106,7 @@ def _rows(given: TensorList) -> Any:
     return given if rows is None else rows.view(Rows)
 
 
-def _compiled(store: Store, unit: Unit, values: list[Any], openly: bool) -> Compiled:
-    key = tuple(_key(unit, place, value) for place, value in enumerate(values))
+def _compiled(store: Store, unit: Unit, values: Sequence[Any], key: Key, openly: bool) -> Compiled:
     found = _kept(store, unit, key)
     if found is None:
         kind = kind_of(key)
@@ -136,7 +145,7 @@ def _keep(table: dict[Key, T], key: Key, value: T) -> T:
 
 
 def _without_sizes(
-    store: Store, unit: Unit, values: list[Any], sizes: Sizes, key: Key
+    store: Store, unit: Unit, values: Sequence[Any], sizes: Sizes, key: Key
 ) -> Compiled | None:
     """A region without the sizes that differ; None where operations need them."""
     opened = sizes.without(key)
@@ -169,7 +178,7 @@ def _known_for(region: Region, error: NeedsValueError) -> Hints | None:
     return Hints(known=known, needing=frozenset({error.operation})) if known else None
 
 
-def _for_sizes(store: Store, unit: Unit, values: list[Any], key: Key) -> Compiled:
+def _for_sizes(store: Store, unit: Unit, values: Sequence[Any], key: Key) -> Compiled:
     region, hints = Region(store, unit, values, key), unit.hints
     if unit.cache:  # it was compiled for others
         hints |= DIFFER
@@ -232,8 +241,6 @@ def _demand_few(unit: Unit, key: Key) -> None:
 
 def _key(unit: Unit, place: int, value: Any) -> Any:
     """What of a value decides how its region is compiled."""
-    if type(value) is np.ndarray and not unit.is_known[place] and value.dtype.kind not in "OSU":
-        return value.shape, value.dtype  # the usual case
     if isinstance(value, Reference) or value is ABSENT:
         return value
     if is_handed_on(unit, place, value):

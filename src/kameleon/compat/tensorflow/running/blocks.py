@@ -1,0 +1,137 @@
+"""Units in the order in which they run: in blocks, one for each loop, and one around all."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from ..graph import Value
+from ..walks import in_order
+from . import steps
+from .needed import ENTERS, EXITS, MERGES, SWITCHES, TURNS, Frame
+
+if TYPE_CHECKING:
+    from .plan import Plan, Unit
+
+REGION, FED = "region", "fed"
+# By kind of unit, what it does; all others run on the host.
+STEPS: dict[str, Any] = {
+    REGION: steps.Compiled,
+    "ControlTrigger": steps.Trigger,
+    "LoopCond": steps.Handing,
+    **dict.fromkeys(SWITCHES, steps.Switch),
+    **dict.fromkeys(MERGES, steps.Merge),
+    **dict.fromkeys(ENTERS, steps.Enter),
+    **dict.fromkeys(EXITS, steps.Exit),
+    **dict.fromkeys(TURNS, steps.Next),
+}
+
+
+class Block:
+    """What runs in each turn of a loop; or, around all loops, once.
+
+    Attributes:
+        steps: what is done, in order.
+        size: how many places it has for values.
+        fetched: what is fetched of them.
+    """
+
+    def __init__(self) -> None:
+        self.steps: list[Any] = []
+        self.size = 0
+        self.fetched: list[tuple[Value, int]] = []
+
+    def place(self) -> int:
+        """A place for one more value."""
+        self.size += 1
+        return self.size - 1
+
+
+class Layout:
+    """Where the units of a plan run, and where their values are.
+
+    Attributes:
+        blocks: by loop; that of none is around all.
+        places: of values, in the block in which they're taken.
+    """
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+        self.blocks: dict[Frame, Block] = defaultdict(Block)
+        self.places: dict[Value, int] = {}
+        self._within: dict[Frame, list[Unit]] = defaultdict(list)
+        for unit in plan.units:
+            self._within[unit.frame].append(unit)
+            self._put(unit)
+        for value in plan.fetches:
+            around = self._around(plan.unit_of(value))
+            self.blocks[around].fetched.append((value, self.places[value]))
+        for frame in list(self._within):
+            for each in self._ordered(frame):
+                self._add(frame, each)
+
+    def _around(self, unit: Unit) -> Frame:
+        """The loop in which a unit's values are taken."""
+        if unit.kind in ENTERS:
+            return *unit.frame, unit.operation.attribute("frame_name")
+        return unit.frame[:-1] if unit.kind in EXITS else unit.frame
+
+    def _put(self, unit: Unit) -> None:
+        """Give the values of a unit places; all that stands for "it has run" is one."""
+        block = self.blocks[self._around(unit)]
+        for value in unit.outputs:
+            self.places[value] = block.place()
+        if unit.controls:
+            self.places.update(dict.fromkeys(unit.controls, block.place()))
+
+    # Order --------------------------------------------------------------------------------------
+
+    def _ordered(self, frame: Frame) -> Iterator[Unit | Frame]:
+        """The units of a loop, and the loops in it, each behind what it waits for."""
+        inner = [each for each in self._within if each[:-1] == frame and each]
+        return in_order([*self._within[frame], *inner], partial(self._before, frame))
+
+    def _before(self, frame: Frame, each: Unit | Frame) -> Iterator[Unit | Frame]:
+        """What a unit, or a loop, waits for; a loop not for what comes out of it before."""
+        if isinstance(each, tuple):
+            yield from (
+                unit
+                for unit in self._within[frame]
+                if unit.kind in ENTERS and self._around(unit) == each and each not in unit.left
+            )
+            return
+        for value in each.waits_for:
+            unit = self._plan.unit_of(value)
+            if self._around(unit) == frame and unit.kind not in ENTERS | TURNS:
+                yield unit.frame if unit.kind in EXITS else unit
+
+    # Steps --------------------------------------------------------------------------------------
+
+    def _add(self, frame: Frame, each: Unit | Frame) -> None:
+        steps_of = self.blocks[frame].steps
+        if isinstance(each, tuple):
+            exits = [unit for unit in self._within[each] if unit.kind in EXITS]
+            places = [self.places[x] for unit in exits for x in (*unit.outputs, *unit.controls)]
+            steps_of.append(steps.Looping(self.blocks[each], places))
+        elif each.kind != FED and self._can_run(each):
+            steps_of.append(self._step(each))
+
+    def _can_run(self, unit: Unit) -> bool:
+        """Whether a unit waits for values of one loop alone: else it never runs."""
+        return all(self._around(self._plan.unit_of(x)) == unit.frame for x in unit.waits_for)
+
+    def _step(self, unit: Unit) -> steps.Step:
+        takes = [self.places[value] for value in unit.waits_for]
+        count = max((index for _, index in unit.outputs), default=-1) + 1
+        gives = [self.places[value] for value in unit.outputs]
+        if unit.kind != REGION:
+            block = self.blocks[self._around(unit)]
+            known = {index: self.places[source, index] for source, index in unit.outputs}
+            gives = [known[at] if at in known else block.place() for at in range(count)]
+        ends = self.places[unit.controls[0]] if unit.controls else None
+        make = STEPS.get(unit.kind, steps.OnHost)
+        if unit.kind in ENTERS:
+            make = partial(make, into=self.blocks[self._around(unit)])
+        return make(unit, takes, gives, ends)  # type: ignore[no-any-return]
