@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, MutableMapping, Sequence
+from collections.abc import Callable, Collection, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -123,7 +123,7 @@ class Store:
     """What a session keeps between runs.
 
     Args:
-        call: calls a function of a graph's library: (store, graph, name, values).
+        of: gives what calls a function of a graph's library, by its name and attributes.
         beside: another session's, that keeps the same.
         devices: of the tasks of a cluster, each of which keeps what is its own.
 
@@ -131,20 +131,25 @@ class Store:
         variables: what its variables hold.
         resources: other things that operations keep, by key.
         waiting: where runs wait for each other.
-        call: as given.
     """
 
     def __init__(
         self,
-        call: Callable[..., list[Any]],
+        of: Callable[[Store, Any, str, Mapping[str, Any]], Callable[[Sequence[Any]], list[Any]]],
         beside: Store | None = None,
         devices: Sequence[str] = (),
     ) -> None:
-        self.call = call
+        self._of = of
         self._devices: Sequence[str] = devices if beside is None else beside._devices
         self.waiting: Waiting = Waiting(None if beside is None else beside.waiting)
         self.variables: Variables = Variables() if beside is None else beside.variables
         self.resources: dict[Any, Any] = {} if beside is None else beside.resources
+
+    def function(
+        self, graph: Any, name: str, attributes: Mapping[str, Any]
+    ) -> Callable[[Sequence[Any]], list[Any]]:
+        """What calls a function of a graph's library."""
+        return self._of(self, graph, name, attributes)
 
     def place(self, operation: Operation) -> Place:
         """Where what an operation makes is kept: on the first device that is as it says."""

@@ -36,9 +36,9 @@ class Cluster:
     @cached_property
     def store(self) -> Store:
         """What sessions keep."""
-        from ..running.prepared import call  # late: it loads the K surface
+        from ..running.prepared import function  # late: it loads the K surface
 
-        return Store(call, devices=self.devices)
+        return Store(function, devices=self.devices)
 
     @property
     def devices(self) -> list[str]:

@@ -23,9 +23,9 @@ class Context:
     """
 
     def __init__(self, options: Any = None) -> None:
-        from ..running.prepared import call
+        from ..running.prepared import function
 
-        self.store = Store(call)
+        self.store = Store(function)
         self.functions: dict[str, LibraryFunction] = {}
         self.kernels: dict[Any, Any] = {}
         self.owners: Counter[str] = Counter()

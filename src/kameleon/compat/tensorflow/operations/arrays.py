@@ -362,7 +362,7 @@ def _gather(x: Node, places: Node, axis: Any = 0, *, batch_dims: int | None) -> 
 def _gather_known(operation: Operation, x: Array, at: Array, axis: Any = 0) -> Array:
     if operation.attribute("batch_dims"):
         return np.asarray(moved(operation, x, at, axis))
-    return np.asarray(np.take(x, at, int(axis)))
+    return np.asarray(x.take(at, int(axis)))
 
 
 def _gather_nd(x: Node, places: Node) -> Node:

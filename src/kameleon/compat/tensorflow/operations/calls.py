@@ -19,7 +19,7 @@ from .values import is_text, sizes_of, tensor
 def _call(store: Store, operation: Operation, *given: Any) -> list[Any]:
     function = operation.attribute("f")
     values = given[1:] if operation.type == "RemoteCall" else given
-    return store.call(store, operation.graph, function.name, values, function.attr)
+    return store.function(operation.graph, function.name, function.attr)(values)
 
 
 @pure("ToBool")

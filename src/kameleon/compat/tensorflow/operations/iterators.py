@@ -119,7 +119,7 @@ def _delete(store: Store, iterator: Iterator, *others: Any) -> None:
 @keeps("iterators", "OneShotIterator")
 def _one_shot(store: Store, operation: Operation) -> Iterator:
     iterator, factory = _made(store, operation), operation.attribute("dataset_factory")
-    [dataset] = store.call(store, operation.graph, factory.name, [], factory.attr)
+    [dataset] = store.function(operation.graph, factory.name, factory.attr)([])
     iterator.begin(dataset)
     return iterator
 

@@ -255,7 +255,7 @@ def on_host(operation: Operation) -> HostFunction:
     """
     graph, kind = operation.graph, operation.type
     if kind in graph.functions:
-        return lambda store, given: store.call(store, graph, kind, given, operation.attributes)
+        return lambda store, given: store.function(graph, kind, operation.attributes)(given)
     act, is_effect = _acting(operation), _is_effect(kind)
 
     def run(store: Store, given: Sequence[Any]) -> list[Any] | Steps:

@@ -53,24 +53,27 @@ class Layout:
     """Where the units of a plan run, and where their values are.
 
     Attributes:
-        blocks: by loop; that of none is around all.
-        places: of values, in the block in which they're taken.
+        outermost: the block around all loops.
+        fed: what is given, each with its place there.
     """
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
-        self.blocks: dict[Frame, Block] = defaultdict(Block)
-        self.places: dict[Value, int] = {}
+        self._blocks: dict[Frame, Block] = defaultdict(Block)
+        self.outermost = self._blocks[()]
+        self._places: dict[Value, int] = {}  # in the block in which it's taken
         self._within: dict[Frame, list[Unit]] = defaultdict(list)
         for unit in plan.units:
             self._within[unit.frame].append(unit)
             self._put(unit)
         for value in plan.fetches:
             around = self._around(plan.unit_of(value))
-            self.blocks[around].fetched.append((value, self.places[value]))
+            self._blocks[around].fetched.append((value, self._places[value]))
         for frame in list(self._within):
             for each in self._ordered(frame):
                 self._add(frame, each)
+        fed = [unit for unit in plan.units if unit.kind == FED]
+        self.fed = [(x, self._places[x]) for unit in fed for x in (*unit.outputs, *unit.controls)]
 
     def _around(self, unit: Unit) -> Frame:
         """The loop in which a unit's values are taken."""
@@ -80,11 +83,11 @@ class Layout:
 
     def _put(self, unit: Unit) -> None:
         """Give the values of a unit places; all that stands for "it has run" is one."""
-        block = self.blocks[self._around(unit)]
+        block = self._blocks[self._around(unit)]
         for value in unit.outputs:
-            self.places[value] = block.place()
+            self._places[value] = block.place()
         if unit.controls:
-            self.places.update(dict.fromkeys(unit.controls, block.place()))
+            self._places.update(dict.fromkeys(unit.controls, block.place()))
 
     # Order --------------------------------------------------------------------------------------
 
@@ -110,11 +113,11 @@ class Layout:
     # Steps --------------------------------------------------------------------------------------
 
     def _add(self, frame: Frame, each: Unit | Frame) -> None:
-        steps_of = self.blocks[frame].steps
+        steps_of = self._blocks[frame].steps
         if isinstance(each, tuple):
             exits = [unit for unit in self._within[each] if unit.kind in EXITS]
-            places = [self.places[x] for unit in exits for x in (*unit.outputs, *unit.controls)]
-            steps_of.append(steps.Looping(self.blocks[each], places))
+            places = [self._places[x] for unit in exits for x in (*unit.outputs, *unit.controls)]
+            steps_of.append(steps.Looping(self._blocks[each], places))
         elif each.kind != FED and self._can_run(each):
             steps_of.append(self._step(each))
 
@@ -123,15 +126,15 @@ class Layout:
         return all(self._around(self._plan.unit_of(x)) == unit.frame for x in unit.waits_for)
 
     def _step(self, unit: Unit) -> steps.Step:
-        takes = [self.places[value] for value in unit.waits_for]
+        takes = [self._places[value] for value in unit.waits_for]
         count = max((index for _, index in unit.outputs), default=-1) + 1
-        gives = [self.places[value] for value in unit.outputs]
+        gives = [self._places[value] for value in unit.outputs]
         if unit.kind != REGION:
-            block = self.blocks[self._around(unit)]
-            known = {index: self.places[source, index] for source, index in unit.outputs}
+            block = self._blocks[self._around(unit)]
+            known = {index: self._places[source, index] for source, index in unit.outputs}
             gives = [known[at] if at in known else block.place() for at in range(count)]
-        ends = self.places[unit.controls[0]] if unit.controls else None
+        ends = self._places[unit.controls[0]] if unit.controls else None
         make = STEPS.get(unit.kind, steps.OnHost)
         if unit.kind in ENTERS:
-            make = partial(make, into=self.blocks[self._around(unit)])
+            make = partial(make, into=self._blocks[self._around(unit)])
         return make(unit, takes, gives, ends)  # type: ignore[no-any-return]

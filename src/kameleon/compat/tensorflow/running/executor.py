@@ -18,7 +18,6 @@ from ..operations import table
 from ..resources.waiting import Steps
 from ..variables import Reference, Store
 from . import regions
-from .blocks import FED
 from .compiled import AssertedError
 from .marks import ABSENT, DEAD, MISSING, Mark
 from .plan import Plan, Unit
@@ -66,15 +65,10 @@ class Run:
 
     def run(self) -> None:
         """Run all that is needed."""
-        layout = self._plan.layout
-        block = layout.blocks[()]
+        block = self._plan.layout.outermost
         root = Turn(block, [MISSING] * block.size)
-        for unit in self._plan.units:
-            if unit.kind == FED:
-                for value in unit.outputs:
-                    root.slots[layout.places[value]] = self._feeds[value]
-                for value in unit.controls:
-                    root.slots[layout.places[value]] = None
+        for value, place in self._plan.layout.fed:
+            root.slots[place] = self._feeds.get(value)  # nothing stands for "it has run"
         try:
             while root.steps or self._suspended:
                 done = self._done

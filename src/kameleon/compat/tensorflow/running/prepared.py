@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from ..graph import Graph, Operation, Value
-from ..library import Body, body_of
+from ..library import body_of
 from ..variables import Store
 from ..walks import reached
 from .executor import Run
@@ -68,21 +68,13 @@ def _sources(fed: Collection[Value], values: Sequence[Value]) -> Iterator[Operat
             yield value[0]
 
 
-def call(
-    store: Store,
-    graph: Graph,
-    name: str,
-    values: Sequence[Any],
-    attributes: Mapping[str, Any] | None = None,
-) -> list[Any]:
-    """What a function of a graph's library gives."""
-    return call_body(store, body_of(graph, name, attributes), values)
-
-
-def call_body(store: Store, body: Body, values: Sequence[Any]) -> list[Any]:
-    """What a body gives."""
+def function(
+    store: Store, graph: Graph, name: str, attributes: Mapping[str, Any]
+) -> Callable[[Sequence[Any]], list[Any]]:
+    """What calls a function of a graph's library."""
+    body = body_of(graph, name, attributes)
     arguments = [(argument, 0) for argument in body.arguments]
     if body.prepared is None:
         body.prepared = Prepared(arguments, body.results, body.effects, repeats=True)
-    found: list[Any] = body.prepared.run(store, dict(zip(arguments, values, strict=True)))
-    return found
+    run = body.prepared.run
+    return lambda values: run(store, dict(zip(arguments, values, strict=True)))

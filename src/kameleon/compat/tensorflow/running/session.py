@@ -15,7 +15,7 @@ from ..graph import DEVICE, Graph, Operation, Value
 from ..operations.values import is_text, texts
 from ..protocol.messages import message
 from ..variables import Store
-from .prepared import Prepared, call
+from .prepared import Prepared, function
 from .spans import Trace
 
 
@@ -42,7 +42,7 @@ class Session:
         beside: Store | None = None,
         devices: Sequence[str] = (DEVICE,),
     ) -> None:
-        self.graph, self.store, self._seconds = graph, Store(call, beside), seconds
+        self.graph, self.store, self._seconds = graph, Store(function, beside), seconds
         self.devices = devices
         self._plans: dict[Any, Prepared] = {}
         self.partial: dict[str, Any] = {}
@@ -83,7 +83,7 @@ class Session:
         self.store.waiting.close()
         self._plans.clear()
         self.partial.clear()
-        self.store = Store(call)
+        self.store = Store(function)
 
 
 def _given(value: Any) -> Any:

@@ -134,7 +134,7 @@ class Step:
     def give(self, turn: Turn, found: Sequence[Any]) -> None:
         """Put what it found."""
         slots = turn.slots
-        for at, value in zip(self.gives, found, strict=False):
+        for at, value in zip(self.gives, found):  # noqa: B905  # others aren't taken
             slots[at] = value
         if self.ends is not None:
             slots[self.ends] = None
@@ -142,9 +142,10 @@ class Step:
 
 def _taking(places: Sequence[int]) -> Callable[[list[Any]], Sequence[Any]]:
     """What takes the values at some places."""
-    if len(places) > 1:
-        return itemgetter(*places)
-    return lambda slots: [slots[at] for at in places]
+    if len(places) == 1:
+        [at] = places
+        return lambda slots: (slots[at],)
+    return itemgetter(*places) if places else lambda slots: ()
 
 
 # What computes ----------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
 from itertools import islice
 from typing import Any, TypeVar
 
@@ -179,12 +180,13 @@ def function_of(
     store: Store, operation: Operation, attribute: str, captured: Sequence[Any]
 ) -> Function:
     """What an attribute names, with what it captured behind its arguments."""
-    function, graph = operation.attribute(attribute), operation.graph
+    named = operation.attribute(attribute)
 
-    def call(*values: Any) -> list[Any]:
-        return store.call(store, graph, function.name, [*values, *captured], function.attr)
+    @cache
+    def function() -> Callable[[Sequence[Any]], list[Any]]:
+        return store.function(operation.graph, named.name, named.attr)
 
-    return call
+    return lambda *values: function()([*values, *captured])
 
 
 # Elements ---------------------------------------------------------------------------------------
