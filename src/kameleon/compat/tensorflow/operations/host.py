@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import traceback
 from collections.abc import Callable, Iterable
+from functools import cache
 from itertools import count
 from typing import Any, NoReturn
 
@@ -18,7 +19,7 @@ from ..resources.base import Resource
 from ..shapes.rules import may_be_same, merged
 from .keeping import on_handles
 from .table import host
-from .values import Kind, is_text, texts
+from .values import Kind, texts
 
 Array = np.ndarray
 
@@ -32,7 +33,6 @@ _RAISED = {
 
 @host("PyFunc PyFuncStateless EagerPyFunc")
 def _call(operation: Operation, *values: Any, token: str) -> Any:
-    scripts: Any = importlib.import_module("tensorflow_core.python.ops.script_ops")
     device = None
     arrays = [np.asarray(value) for value in values]
     taken: list[Any] = [each[()] for each in arrays]
@@ -40,7 +40,7 @@ def _call(operation: Operation, *values: Any, token: str) -> Any:
         kinds = (source.types[index] for source, index in operation.inputs)
         taken, device = [*map(result, arrays, kinds)], DEVICE
     try:
-        found = scripts._py_funcs(token, device, taken)
+        found = _registry()(token, device, taken)
     except Exception as error:
         if is_failure(error):
             raise
@@ -54,6 +54,13 @@ def _call(operation: Operation, *values: Any, token: str) -> Any:
     _demand_types(operation, token, found)
     pairs = zip(found, map(name_of, operation.types), strict=False)
     return [texts(x) if kind == "string" else x for x, kind in pairs]
+
+
+@cache
+def _registry() -> Any:
+    """What TensorFlow's Python files find functions by."""
+    scripts: Any = importlib.import_module("tensorflow_core.python.ops.script_ops")
+    return scripts._py_funcs
 
 
 def _is_none(found: Any) -> bool:
@@ -78,10 +85,15 @@ def _demand_types(operation: Operation, token: str, found: list[Any]) -> None:
         raise invalid(f"{message} {len(operation.types)} values.")
     for place, (value, number) in enumerate(zip(found, operation.types, strict=False)):
         wanted = name_of(number)
-        kind = "string" if is_text(np.asarray(value)) else np.asarray(value).dtype.name
+        kind = _name_of(np.asarray(value).dtype)
         if kind != wanted:
             message = f"{place}-th value returned by {token} is {shown(NUMBERS[kind])}"
             raise invalid(f"{message}, but expects {shown(number)}")
+
+
+@cache
+def _name_of(dtype: np.dtype[Any]) -> str:
+    return "string" if dtype.kind in "OSU" else dtype.name
 
 
 @host("Placeholder PlaceholderV2")

@@ -26,7 +26,7 @@ def each(function: Callable[..., Any], *given: Any, kind: str = "object") -> Arr
     """A function of elements, over arrays that are stretched to one shape."""
     wide = given if len({x.shape for x in given}) == 1 else np.broadcast_arrays(*given)
     found = np.empty(wide[0].shape, kind)
-    found.reshape(-1)[:] = [function(*row) for row in zip(*[x.flat for x in wide], strict=True)]
+    found.reshape(-1)[:] = [*map(function, *[x.ravel().tolist() for x in wide])]
     return found
 
 

@@ -93,8 +93,8 @@ class Compiled:
             raise AssertedError
         for reference in reversed(self.begun):
             store.variables.begin(reference, results.pop())
-        all_values = [*results, *values, *self.known]
-        found = [all_values[at] for at in self.gives]
+        everything = (*results, *values, *self.known)
+        found = [everything[at] for at in self.gives]
         for at in self.lists:
             rows = found[at]
             found[at] = TensorList(list(rows), str(rows.dtype), rows.shape[1:])

@@ -213,7 +213,7 @@ class Switch(Step):
 
     def act(self, run: Run, turn: Turn, values: Sequence[Any]) -> None:
         value, condition = values[:2]
-        if shape := np.shape(condition):
+        if shape := getattr(condition, "shape", ()):
             about = "The second input must be a scalar, but it has shape"
             raise table.located(invalid(f"{about} {shape_text(shape)}"), self.unit.operation)
         self.give(turn, (DEAD, value) if condition else (value, DEAD))
@@ -224,17 +224,23 @@ class Merge(Step):
     of a loop one value comes in each turn; what changes with them isn't known.
     """
 
+    def __init__(self, unit: Unit, takes: Sequence[int], *given: Any) -> None:
+        super().__init__(unit, takes, *given)
+        self._numbered = [(np.int32(at), place) for at, place in enumerate(takes[: self._count])]
+        self._awaited = takes[self._count :]
+        self._last_hope = 1 if unit.closes_loop else self._count
+
     def go(self, run: Run, turn: Turn) -> bool | None:
-        values = self.take(turn.slots)
-        if any(value is MISSING for value in values[self._count :]):
+        slots = turn.slots
+        if self._awaited and MISSING in [slots[at] for at in self._awaited]:
             return True
-        marks = list[Mark]()
-        for at, value in enumerate(values[: self._count]):
+        for number, at in self._numbered:
+            value = slots[at]
             if type(value) is not Mark:
-                self.give(turn, (unmarked(value) if self.unit.carries else value, np.int32(at)))
+                self.give(turn, (unmarked(value) if self.unit.carries else value, number))
                 return None
-            marks.append(value)
-        if len(marks) - marks.count(MISSING) < (1 if self.unit.closes_loop else self._count):
+        missing = [slots[at] for _, at in self._numbered].count(MISSING)
+        if len(self._numbered) - missing < self._last_hope:
             return True
         self.die(turn)
         return None
