@@ -55,12 +55,16 @@ class Layout:
     Attributes:
         outermost: the block around all loops.
         fed: what is given, each with its place there.
+        constants: the steps that give the same in each run.
+        begun: the values with which a run begins, once one did: those of the constants.
     """
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
         self._blocks: dict[Frame, Block] = defaultdict(Block)
         self.outermost = self._blocks[()]
+        self.constants: list[steps.Step] = []
+        self.begun: list[Any] | None = None
         self._places: dict[Value, int] = {}  # in the block in which it's taken
         self._within: dict[Frame, list[Unit]] = defaultdict(list)
         for unit in plan.units:
@@ -118,6 +122,8 @@ class Layout:
             exits = [unit for unit in self._within[each] if unit.kind in EXITS]
             places = [self._places[x] for unit in exits for x in (*unit.outputs, *unit.controls)]
             steps_of.append(steps.Looping(self._blocks[each], places))
+        elif each.is_constant:
+            self.constants.append(self._step(each))
         elif each.kind != FED and self._can_run(each):
             steps_of.append(self._step(each))
 

@@ -295,7 +295,8 @@ class Region:
         self._demand_several(several, outputs, updates)
         function = self._function(outputs, updates)
         used, lists = dict.fromkeys((*self._lowering.read, *assigned)), self._lists
-        sizes = [at for at, each in enumerate(given) if at not in lists and _is_size(each)]
+        marked = [at for at, x in enumerate(self._unit.outputs) if x in self._unit.marked]
+        sizes = [at for at in marked if at not in lists and _is_size(given[at])]
         find = self._lowering.store.variables.find
         return Compiled(
             self._places, function, *self._placed(given), list(begun), {x: find(x) for x in used},
@@ -313,14 +314,15 @@ class Region:
         """What is known of what's given; and where each is: see `Compiled`."""
         count = sum(isinstance(each, Tensor) for each in given)
         results, known, places = iter(range(count)), list[Any](), list[int]()
-        for each in given:
+        for value, each in zip(self._unit.outputs, given, strict=True):
             if isinstance(each, Tensor):
                 places.append(next(results))
             elif isinstance(each, HandedOn):
                 places.append(count + each.place)
             else:
                 places.append(count + len(self._unit.inputs) + len(known))
-                known.append(each.view(Known) if isinstance(each, np.ndarray) else each)
+                is_marked = isinstance(each, np.ndarray) and value in self._unit.marked
+                known.append(each.view(Known) if is_marked else each)
         return known, places
 
     @property

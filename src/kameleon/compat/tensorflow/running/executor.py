@@ -65,8 +65,7 @@ class Run:
 
     def run(self) -> None:
         """Run all that is needed."""
-        block = self._plan.layout.outermost
-        root = Turn(block, [MISSING] * block.size)
+        root = self._begun()
         for value, place in self._plan.layout.fed:
             root.slots[place] = self._feeds.get(value)  # nothing stands for "it has run"
         try:
@@ -81,6 +80,16 @@ class Run:
             for each in self._suspended:
                 each.steps.close()
         self._keep(root)
+
+    def _begun(self) -> Turn:
+        """All that runs, outside of loops, as it begins."""
+        layout = self._plan.layout
+        if layout.begun is None:
+            made = Turn(layout.outermost, [MISSING] * layout.outermost.size)
+            for each in layout.constants:
+                each.go(self, made)
+            layout.begun = made.slots
+        return Turn(layout.outermost, layout.begun.copy())
 
     def go_through(self, turn: Turn) -> None:
         """Do what can be done in a turn."""

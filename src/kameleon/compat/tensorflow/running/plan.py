@@ -93,6 +93,7 @@ class Unit:
         shown: those, behind them, that only assertions show where they don't hold.
         awaited: what of others stands for "it has run", and must be there.
         outputs: the values that others take, or that are fetched.
+        marked: the outputs that aren't just taken on the host: it's said if they're known.
         controls: what stands for "it has run", where others wait for it.
         cache: what the region was compiled to.
         recent: the same by keys that came.
@@ -112,6 +113,7 @@ class Unit:
     shown: list[Value] = field(default_factory=list)
     awaited: list[Value] = field(default_factory=list)
     outputs: list[Value] = field(default_factory=list)
+    marked: set[Value] = field(default_factory=set)
     controls: list[Value] = field(default_factory=list)
     cache: dict[Key, Any] = field(default_factory=dict)
     recent: dict[Key, Any] = field(default_factory=dict)
@@ -129,6 +131,12 @@ class Unit:
     def waits_for(self) -> list[Value]:
         """All that must be there before it runs."""
         return [*self.inputs, *self.shown, *self.awaited]
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether it gives the same in each run, outside of loops."""
+        is_fed = self.kind == FED or self.frame
+        return not is_fed and not self.waits_for and all(x.type == "Const" for x in self.within)
 
     @cached_property
     def closes_loop(self) -> bool:
@@ -444,6 +452,9 @@ class Plan:
         ):
             unit = self.unit_of(value)
             (unit.controls if value[1] == CONTROL else unit.outputs).append(value)
+        within = (unit.inputs for unit in self.units if unit.kind in DIRECTING | {REGION})
+        for value in chain(self.fetches, *within):
+            self.unit_of(value).marked.add(value)
 
     def unit_of(self, value: Value) -> Unit:
         """The unit that gives a value."""
