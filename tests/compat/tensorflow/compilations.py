@@ -10,7 +10,7 @@ from pathlib import Path
 
 import tensorflow as tf
 
-from kameleon.compat.tensorflow.running import compiled, executor
+from kameleon.compat.tensorflow.running import compiled, steps
 
 sys.path.insert(0, str(Path(__file__).with_name("programs")))
 from sizes import BUILDERS
@@ -32,7 +32,7 @@ def counting(owner, name):
 
 def main():
     count = counting(compiled.Region, "compiled")
-    turns = counting(executor.Run, "_turn")
+    turns = counting(steps.Next, "act")
     found = {}
     for name, build in BUILDERS.items():
         with tf.Graph().as_default(), tf.Session() as session:

@@ -365,6 +365,35 @@ def batches_of_rows():
 
 
 @case
+def loops_that_wait_for_each_other():
+    there, back = (tf.FIFOQueue(1, tf.int32, shapes=[[]]) for _ in range(2))
+
+    def asks(i, total):
+        with tf.control_dependencies([there.enqueue(i)]):
+            return i + 1, total * 2 + back.dequeue()
+
+    def answers(i, last):
+        taken = there.dequeue()
+        with tf.control_dependencies([back.enqueue(taken * taken + last)]):
+            return i + 1, tf.identity(taken)
+
+    loops = [tf.while_loop(lambda i, _: i < 6, body, [0, 0]) for body in (asks, answers)]
+    return started().run(loops)
+
+
+@case
+def a_loop_that_looks_until_another_one_has_put():
+    q = tf.FIFOQueue(99, tf.float32, shapes=[[]])
+
+    def puts(i):
+        with tf.control_dependencies([q.enqueue(tf.cast(i, tf.float32))]):
+            return i + 1
+
+    looks = tf.while_loop(lambda size: size < 7, lambda size: q.size(), [tf.constant(0)])
+    return started().run([looks, tf.while_loop(lambda i: i < 7, puts, [0])])
+
+
+@case
 def sums_of_rows_that_do_not_fit():
     def added(shape, *rows):
         held = tf.SparseConditionalAccumulator(tf.float32, shape=shape)

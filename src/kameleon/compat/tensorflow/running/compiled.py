@@ -272,7 +272,7 @@ class Region:
         if not outputs and not updates:
             return None
         engine = "numpy" if self._unit.repeats and _is_slight(outputs, updates) else None
-        return K.function(self._holes, outputs, updates, engine=engine)
+        return K.function(self._holes, outputs, updates, engine=engine).compiled
 
     def compiled(self, several: Sequence[Tensor] = ()) -> Compiled:
         """The function of the region; it fails where one of some sizes, taken to be several, is 1,

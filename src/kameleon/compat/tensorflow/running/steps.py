@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from .plan import Unit
 
 
+AT_ONCE = 1000  # so many turns of a loop; it may wait for what others do meanwhile
+
+
 class Turn:
     """A turn of a loop that was entered; or all that runs, outside of loops.
 
@@ -317,7 +320,7 @@ class Looping:
         if loop is None:
             return True
         left: list[Turn] = []
-        while loop.turns:
+        for _ in range(AT_ONCE):
             now, loop.turns = loop.turns, []
             for each in now:
                 run.go_through(each)
@@ -325,8 +328,10 @@ class Looping:
                     left.append(each)
                 else:
                     each.following = None  # so that nothing keeps the turns that ended
-        loop.turns = left
-        if left:
+            if not loop.turns:
+                break
+        loop.turns = [*left, *loop.turns]
+        if loop.turns:
             return True
         del turn.loops[self._block]
         for at in self._exits:
