@@ -31,6 +31,12 @@ WORDS = {
     ),
     "functions": ("the same where loops are functions (control flow of version 2)", "ms"),
     "translation": ("a step of Adam: GRU, attention, dynamic_decode; batch 8, 10 words", "ms"),
+    "strings": ("a turn of while_loop that writes, joins and cuts strings", "µs"),
+    "calls": ("a turn of while_loop that calls Python (py_func)", "µs"),
+    "exchange": ("a turn of while_loop that puts into a queue, and takes from it", "µs"),
+    "words": ("a run: 16 texts split, looked up in a table and embedded", "µs"),
+    "lines": ("a line of CSV, read in Dataset.map, in batches of 32", "µs"),
+    "elements": ("a number, computed with in Dataset.map and filter, in batches of 32", "µs"),
 }
 
 
@@ -108,19 +114,72 @@ def translation(tf: Any) -> Any:
     return (source, target, read, written), tf.train.AdamOptimizer().minimize(loss)
 
 
+def turn_seconds(tf: Any, body: Any, first: Any) -> float:
+    """What a turn of a loop takes, given what one makes of the last one's value."""
+    begun, count = [tf.constant(0), first], 300
+    out = tf.while_loop(lambda i, _: i < count, lambda i, x: (i + 1, body(i, x)), begun)
+    return run_seconds(tf, out) / count
+
+
+def host_seconds(tf: Any, np: Any) -> dict[str, float]:
+    """What strings, tables, queues, Python functions and datasets take, by name."""
+    found, rng, words = {}, np.random.RandomState(0), [f"word{at}" for at in range(200)]
+
+    def written(i: Any, x: Any) -> Any:
+        return tf.strings.substr(tf.strings.join([x, tf.as_string(i)]), 0, 20)
+
+    def called(_: Any, x: Any) -> Any:
+        y = tf.py_func(lambda value: value + np.float32(1), [x], tf.float32)
+        y.set_shape([])
+        return y
+
+    with tf.Graph().as_default():
+        queue = tf.FIFOQueue(9, tf.float32, shapes=[[]])
+
+        def exchanged(_: Any, x: Any) -> Any:
+            with tf.control_dependencies([queue.enqueue(x)]):
+                return queue.dequeue() + 1.0
+
+        found["strings"] = turn_seconds(tf, written, tf.constant(""))
+        found["calls"] = turn_seconds(tf, called, tf.constant(0.0))
+        found["exchange"] = turn_seconds(tf, exchanged, tf.constant(0.0))
+
+    with tf.Graph().as_default():
+        texts = tf.placeholder(tf.string, [None])
+        table = tf.contrib.lookup.index_table_from_tensor(words, num_oov_buckets=1)
+        known = table.lookup(tf.sparse.to_dense(tf.string_split(texts), default_value=""))
+        embedded = tf.nn.embedding_lookup(tf.get_variable("vectors", [201, 16]), known)
+        given = [" ".join(rng.choice(words, 10)) for _ in range(16)]
+        found["words"] = run_seconds(tf, tf.reduce_mean(embedded, 1), {texts: given})
+
+    def fields(line: Any) -> Any:
+        number, other, text = tf.decode_csv(line, [[0], [0.0], [""]])
+        return number + 1, other * 2.0, tf.strings.join([text, "!"])
+
+    with tf.Graph().as_default():
+        lines = [f"{at},{at * 2},text {at}" for at in range(1000)]
+        rows = tf.data.Dataset.from_tensor_slices(lines).repeat().map(fields)
+        numbers = tf.data.Dataset.range(2**40).map(lambda x: tf.cast(x, tf.float32) * 2.0 + 1.0)
+        numbers = numbers.filter(lambda x: x > 0.0)
+        for name, dataset in (("lines", rows), ("elements", numbers)):
+            following = dataset.batch(32).make_one_shot_iterator().get_next()
+            found[name] = run_seconds(tf, following) / 32
+    return found
+
+
 def one_thread(tf: Any) -> Any:
     """What lets a session compute with one thread."""
     return tf.ConfigProto(intra_op_parallelism_threads=1, inter_op_parallelism_threads=1)
 
 
-def step_seconds(tf: Any, train: Any, feeds: Any) -> float:
-    """The best of some steps of training."""
+def run_seconds(tf: Any, fetches: Any, feeds: Any = None) -> float:
+    """The best of some runs, as steps of training are."""
     with tf.Session(config=one_thread(tf)) as session:
-        session.run(tf.global_variables_initializer())
+        session.run([tf.global_variables_initializer(), tf.tables_initializer()])
         took = []
         for _ in range(WARM + STEPS):
             began = time.perf_counter()
-            session.run(train, feeds)
+            session.run(fetches, feeds)
             took.append(time.perf_counter() - began)
     return min(took[WARM:])
 
@@ -156,22 +215,23 @@ def measure() -> dict[str, float]:
         train = tf.train.AdamOptimizer().minimize(loss)
         found["network"] = time.perf_counter() - began
         feeds = {images: rng.rand(64, 28, 28, 1), labels: rng.randint(10, size=64)}
-        found["convolutions"] = step_seconds(tf, train, feeds)
+        found["convolutions"] = run_seconds(tf, train, feeds)
 
     with tf.Graph().as_default():
         given = tf.placeholder(tf.float32, [None, 50, 64])
         train = recurrent(tf, 128, inputs=given)
-        found["recurrent"] = step_seconds(tf, train, {given: rng.rand(32, 50, 64)})
+        found["recurrent"] = run_seconds(tf, train, {given: rng.rand(32, 50, 64)})
 
     with tf.Graph().as_default():
         places, train = translation(tf)
         texts = [rng.randint(50, size=(8, 10)) for _ in range(2)]
         given = [*texts, [10] * 8, [10] * 8]
         feeds = {place: given[at] for at, place in enumerate(places)}
-        found["translation"] = step_seconds(tf, train, feeds)
+        found["translation"] = run_seconds(tf, train, feeds)
 
     with tf.Graph().as_default():
         found["lengths"] = lengths_seconds(tf, np)
+    found.update(host_seconds(tf, np))
     tf.compat.v1.enable_control_flow_v2()
     with tf.Graph().as_default():
         found["functions"] = lengths_seconds(tf, np)

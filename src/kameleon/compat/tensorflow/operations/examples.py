@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
@@ -122,10 +123,10 @@ class Feature:
             return self.array([], (0, *shape[1:]))
         if values is None:
             default = plain(self.default)
-            if not default.size and np.prod(shape):
+            if not default.size and 0 not in shape:
                 raise UnfitError("missing")
             return default.reshape(shape)
-        size = int(np.prod(shape[1:] if is_open else shape))
+        size = math.prod(shape[1:] if is_open else shape)
         if len(values) % max(size, 1) if is_open else len(values) != size:
             how = "stride" if is_open else "count"
             raise UnfitError(how, size=len(values), shape=shape_text(shape))
@@ -208,7 +209,7 @@ class Wanted:
 
         def row(step: Any) -> Array:
             values = feature.values(step) or []
-            if len(values) != np.prod(shape):
+            if len(values) != math.prod(shape):
                 raise UnfitError("count", size=len(values), shape=shape_text(shape))
             return feature.array(values, shape)
 

@@ -31,15 +31,16 @@ def rows_of(x: A.Sparse) -> Rows:
 
 def of_rows(rows: Iterable[tuple[tuple[int, ...], list[Any]]], first: Any, kind: Any) -> A.Sparse:
     """The sparse tensor of rows that are filled from their begin; `first` are the other sizes."""
-    indices, values, longest = [], [], 0
-    for at, row in rows:
-        indices += [(*at, place) for place in range(len(row))]
-        values += row
-        longest = max(longest, len(row))
+    given = list(rows)
+    values = [value for _, row in given for value in row]
     column = np.empty(len(values), kind)
     column[:] = values
-    places = np.array(indices, np.int64).reshape(-1, len(first) + 1)
-    return A.Sparse(places, column, np.array([*first, longest], np.int64))
+    counts = np.array([len(row) for _, row in given], np.int64)
+    places = np.empty((len(values), len(first) + 1), np.int64)
+    heads = np.array([at for at, _ in given], np.int64).reshape(len(given), len(first))
+    places[:, :-1] = np.repeat(heads, counts, 0)
+    places[:, -1] = np.arange(len(values)) - np.repeat(np.cumsum(counts) - counts, counts)
+    return A.Sparse(places, column, np.array([*first, counts.max(initial=0)], np.int64))
 
 
 def of_batch(rows: Sequence[list[Any]], kind: Any) -> A.Sparse:
