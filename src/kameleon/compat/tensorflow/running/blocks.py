@@ -21,6 +21,7 @@ STEPS: dict[str, Any] = {
     REGION: steps.Compiled,
     "ControlTrigger": steps.Trigger,
     "LoopCond": steps.Handing,
+    "Identity": steps.Handed,
     **dict.fromkeys(SWITCHES, steps.Switch),
     **dict.fromkeys(MERGES, steps.Merge),
     **dict.fromkeys(ENTERS, steps.Enter),

@@ -308,7 +308,12 @@ class Region:
         found = self._values.get(value, ABSENT)
         if isinstance(found, ArrayHandle | StackHandle):
             raise NotCompiledError("an array that others use")
-        return self._lowering.items(found) if isinstance(found, ListHandle) else found
+        if isinstance(found, ListHandle):
+            return self._lowering.items(found)
+        if isinstance(found, Tensor) and found in self._holes:
+            place, part = self._places[self._holes.index(found)]
+            return HandedOn(place) if part is None else found
+        return found
 
     def _placed(self, given: list[Any]) -> tuple[list[Any], list[int]]:
         """What is known of what's given; and where each is: see `Compiled`."""

@@ -69,7 +69,9 @@ class Session:
         seconds = self._seconds if seconds is None else seconds
         deadline = None if seconds is None else time.monotonic() + seconds
         feeds = {at: self._fed(value) for at, value in feeds.items()}
-        return [_given(value) for value in plan.run(self.store, feeds, deadline, trace)]
+        found = plan.run(self.store, feeds, deadline, trace)
+        fed = {id(each) for each in feeds.values() if isinstance(each, np.ndarray)}
+        return [_given(each.copy() if id(each) in fed else each) for each in found]
 
     def _fed(self, value: Any) -> Any:
         """What a value that is fed stands for: texts; a tensor that the session keeps."""

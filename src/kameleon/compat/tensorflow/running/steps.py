@@ -174,6 +174,13 @@ class OnHost(Step):
             self.give(turn, found)
 
 
+class Handed(OnHost):
+    """An operation on the host that hands a value on."""
+
+    def act(self, run: Run, turn: Turn, values: Sequence[Any]) -> None:
+        self.give(turn, values)
+
+
 class Compiled(Step):
     """A region."""
 
