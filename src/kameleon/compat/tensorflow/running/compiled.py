@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from kameleon.graph.primitives.control import check
 from kameleon.graph.primitives.filling import full_like
 from kameleon.graph.primitives.sizes import as_node, size_of
 
-from ..dtypes import HANDLES, REFERENCE
+from ..dtypes import HANDLES, OF_K, REFERENCE
 from ..graph import Operation, Value, made_of
 from ..lowering import ArrayHandle, ListHandle, Lowering, NotCompiledError, StackHandle
 from ..operations import table
@@ -34,6 +35,8 @@ from .needed import Compound, operations_of, outputs_of
 from .plan import Unit
 from .sizes import Key, Known, Numbers, Pattern, is_open
 
+# Of these shape and type decide alone, where they needn't be known.
+ARRAYS = {np.ndarray, *(np.dtype(name).type for name in OF_K - {"bfloat16"})}
 SLIGHT = 4096  # so few elements other engines don't compute sooner than they begin
 Place = tuple[int, int | None]  # of an input, and of a number in it (~: of an axis)
 
@@ -81,6 +84,28 @@ class Compiled:
             self._seen = state
         return True
 
+    @cached_property
+    def is_direct(self) -> bool:
+        """Whether the function takes inputs as they are, and nothing else happens; and if some
+        sizes fit, no others do.
+        """
+        if any((self.begun, self.cells, self.lists, self.sizes, self.asserts, self.is_open)):
+            return False
+        return self.function is not None and all(part is None for _, part in self.places)
+
+    def at_once(self, values: Sequence[Any]) -> list[Any] | None:
+        """The same as `run`, of a function that is direct, the short way; None where that can't be,
+        or failed: pure as it is, it's called once more by who tells why.
+        """
+        short = self.function.fast_path
+        if short is None or not ARRAYS.issuperset(map(type, values)):
+            return None
+        try:
+            found = short([x if type(x) is np.ndarray else np.asarray(x) for x in values])
+        except Exception:
+            return None
+        return None if found is None else self._chosen(found, values)
+
     def run(self, store: Store, values: Sequence[Any]) -> list[Any]:
         """The values that others take from the region, given those of its inputs."""
         results: list[Any] = []
@@ -93,14 +118,18 @@ class Compiled:
             raise AssertedError
         for reference in reversed(self.begun):
             store.variables.begin(reference, results.pop())
-        everything = (*results, *values, *self.known)
-        found = [everything[at] for at in self.gives]
+        found = self._chosen(results, values)
         for at in self.lists:
             rows = found[at]
             found[at] = TensorList(list(rows), str(rows.dtype), rows.shape[1:])
         for at in self.sizes:
             found[at] = np.asarray(found[at]).view(Known)
         return found
+
+    def _chosen(self, results: list[Any], values: Sequence[Any]) -> list[Any]:
+        """What others take, of what the function gives, of the inputs, and of what is known."""
+        everything = (*results, *values, *self.known)
+        return [everything[at] for at in self.gives]
 
 
 class AssertedError(Exception):

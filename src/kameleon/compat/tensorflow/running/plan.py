@@ -97,6 +97,7 @@ class Unit:
         controls: what stands for "it has run", where others wait for it.
         cache: what the region was compiled to.
         recent: the same by keys that came.
+        direct: what it was compiled to last, if that takes and gives values as they are.
         sizes: by kind of its key, the sizes that differ from run to run.
         divided: a plan that does the same in smaller units.
         former: the plan that divided it before that was tried without sizes.
@@ -117,6 +118,7 @@ class Unit:
     controls: list[Value] = field(default_factory=list)
     cache: dict[Key, Any] = field(default_factory=dict)
     recent: dict[Key, Any] = field(default_factory=dict)
+    direct: Any = None
     sizes: dict[Key, Sizes] = field(default_factory=dict)
     divided: Plan | None = None
     former: Plan | None = None

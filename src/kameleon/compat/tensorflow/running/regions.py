@@ -16,7 +16,6 @@ import numpy as np
 
 from kameleon.errors import EvaluationError
 
-from ..dtypes import OF_K
 from ..failures import failure, invalid
 from ..graph import Operation
 from ..lowering import NotCompiledError
@@ -31,7 +30,7 @@ from ..resources.base import Resource
 from ..variables import Reference, Store
 from .ahead import turns_ahead
 from .bodies import AheadError, ApartError
-from .compiled import AssertedError, Compiled, Region, Rows, is_handed_on
+from .compiled import ARRAYS, AssertedError, Compiled, Region, Rows, is_handed_on
 from .marks import ABSENT
 from .needed import Compound, Loop, around
 from .plan import DIFFER, Hints, Unit
@@ -49,8 +48,6 @@ from .sizes import (
 )
 
 T = TypeVar("T")
-# Of these shape and type decide alone, where they needn't be known.
-ARRAYS = {np.ndarray, *(np.dtype(name).type for name in OF_K - {"bfloat16"})}
 # So many compiled functions a region keeps, and of so many kinds of keys which sizes differ.
 KEPT = 32
 
@@ -62,6 +59,9 @@ def run(store: Store, unit: Unit, values: Sequence[Any], openly: bool = True) ->
         DivideError: it must be run in smaller units.
         AssertedError: it must be run so that each assertion runs alone, and tells what it found.
     """
+    direct: Compiled | None = unit.direct
+    if direct is not None and (results := direct.at_once(values)) is not None:
+        return results
     if unit.keeps:
         values = [_rows(x) if isinstance(x, TensorList) else x for x in values]
     if unit.needs_values:
@@ -79,7 +79,9 @@ def run(store: Store, unit: Unit, values: Sequence[Any], openly: bool = True) ->
         compiled = unit.recent.get(key) if openly else None
         if compiled is None or not compiled.is_for(store):
             compiled = _keep(unit.recent, key, _compiled(store, unit, values, key, openly))
-        return compiled.run(store, values)
+        found = compiled.run(store, values)
+        unit.direct = compiled if compiled.is_direct else None
+        return found
     except DivideError:
         raise
     except Exception as error:
