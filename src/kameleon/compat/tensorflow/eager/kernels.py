@@ -172,7 +172,7 @@ class Kernel:
     def _chosen(self) -> Callable[[list[Any]], list[Any]]:
         made = self.operation
         if made.type in made.graph.functions:
-            return self._on_host
+            return table.to_end(self._store, made)
         if made.definition.is_stateful and any(kind in HANDLES for kind in made.types):
             return self._anew
         if is_call(made):
@@ -181,7 +181,8 @@ class Kernel:
         on_host = made.type in table.HOST and (
             is_seeded(made) or table.is_kept(made) or made.type in table.ASSERTIONS
         )
-        return self._on_host if on_host or not table.is_compiled(made) else self._compute
+        on_host = on_host or not table.is_compiled(made)
+        return table.to_end(self._store, made) if on_host else self._compute
 
     def mismatch(self, tensors: Sequence[Any]) -> Exception | None:
         """Why the tensors' shapes don't go together, if they don't."""
@@ -205,9 +206,6 @@ class Kernel:
             result(value, kind) for value, kind in zip(found, self.operation.types, strict=True)
         ]
 
-    def _on_host(self, values: list[Any]) -> list[Any]:
-        return table.run_to_end(self._store, self.operation, values)
-
     def _expanded(self, values: list[Any]) -> list[Any]:
         """Run the functions that the operation calls."""
         made = self.operation
@@ -225,7 +223,7 @@ class Kernel:
         if old.attribute("shared_name") == ANONYMOUS:
             made.known = {**old.known, "shared_name": made.name.encode()}
         if not table.is_compiled(made):
-            return table.run_to_end(self._store, made, values)
+            return table.to_end(self._store, made)(values)
         return table.lowered(Detached(self._store, values), made, values)
 
     def _compute(self, values: list[Any]) -> list[Any]:

@@ -85,7 +85,7 @@ class _Apart:
 
     def _computed(self, values: list[Any]) -> list[Any]:
         with K.using_engine("numpy"):
-            found = table.run_to_end(self._store, self._operation, values)
+            found = table.to_end(self._store, self._operation)(values)
             return [K.eval(each) if isinstance(each, Tensor) else each for each in found]
 
     # Gradients ----------------------------------------------------------------------------------

@@ -356,10 +356,15 @@ def _is_read(operation: Operation, place: int, value: Any) -> bool:
     return source.types[index] not in HANDLES
 
 
-def run_to_end(store: Store, operation: Operation, given: list[Any]) -> list[Any]:
-    """What an operation that runs on the host gives, whatever it has to wait for."""
-    found = on_host(operation)(store, read(store, operation, given))
-    return found.finish(store.waiting) if isinstance(found, Steps) else found
+def to_end(store: Store, operation: Operation) -> Callable[[Sequence[Any]], list[Any]]:
+    """What gives what an operation that runs on the host gives, whatever it has to wait for."""
+    run = on_host(operation)
+
+    def call(given: Sequence[Any]) -> list[Any]:
+        found = run(store, read(store, operation, given))
+        return found.finish(store.waiting) if isinstance(found, Steps) else found
+
+    return call
 
 
 def located(error: Exception, operation: Operation) -> Exception:

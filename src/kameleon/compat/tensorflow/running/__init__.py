@@ -10,7 +10,10 @@ choices   choices as K's
 loops     loops as K's
 compiled  a region as one compiled function of K
 regions   runs regions: compiled for what comes in, or divided
-executor  runs a plan: values flow along edges, also around loops
+marks     what stands in the place of a value that there isn't
+blocks    units in the order in which they run, and places for their values
+steps     what units do in a turn
+executor  runs a plan: steps in order, those that wait again
 spans     what ran when, where it's asked
 session   plans by what is fetched and fed
 partial   runs in parts
