@@ -399,5 +399,16 @@ def variables_that_begin_with_zeros():
     return session.run(made), [[kind, message.splitlines()[0]] for kind, message in again]
 
 
+@case
+def what_is_fetched_is_not_what_is_fed():
+    x, given = tf.placeholder(tf.float32, [2]), np.array([1.0, 2.0], "float32")
+    way = tf.placeholder(tf.bool, [])
+    chosen = tf.cond(way, lambda: tf.identity(x), lambda: x * 2.0)
+    session = started()
+    for fetched in (tf.identity(x), chosen):
+        session.run(fetched, {x: given, way: True})[:] = 7.0
+    return given
+
+
 if __name__ == "__main__":
     main()
