@@ -400,14 +400,22 @@ def variables_that_begin_with_zeros():
 
 
 @case
-def what_is_fetched_is_not_what_is_fed():
+def who_changes_what_was_fetched_changes_nothing_else():
     x, given = tf.placeholder(tf.float32, [2]), np.array([1.0, 2.0], "float32")
-    way = tf.placeholder(tf.bool, [])
-    chosen = tf.cond(way, lambda: tf.identity(x), lambda: x * 2.0)
+    chosen = tf.cond(x[0] > 0, lambda: tf.identity(x), lambda: x * 2.0)
+    numbers, words = tf.constant([3.0, 4.0]), tf.constant(["a", "b"])
+    rows = np.arange(6.0).reshape(3, 2)
+    datasets = [tf.data.Dataset.from_tensor_slices(rows) for _ in range(2)]
+    datasets[1] = datasets[1].map(tf.identity).cache()
+    parts = [each.repeat().make_one_shot_iterator().get_next() for each in datasets]
+    kept = np.zeros(2)
+    told = tf.identity(tf.py_func(lambda: kept, [], tf.float64))
     session = started()
-    for fetched in (tf.identity(x), chosen):
-        session.run(fetched, {x: given, way: True})[:] = 7.0
-    return given
+    for fetched in (tf.identity(x), chosen, numbers, told, *parts * 3):
+        session.run(fetched, {x: given})[:] = 7.0
+    session.run(words)[0] = b"other"
+    again = [session.run(each) for each in (numbers, numbers + 1.0, words, *parts * 3)]
+    return [given, kept, again]
 
 
 if __name__ == "__main__":

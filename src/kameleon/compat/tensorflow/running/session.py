@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -70,8 +71,8 @@ class Session:
         deadline = None if seconds is None else time.monotonic() + seconds
         feeds = {at: self._fed(value) for at, value in feeds.items()}
         found = plan.run(self.store, feeds, deadline, trace)
-        fed = {id(each) for each in feeds.values() if isinstance(each, np.ndarray)}
-        return [_given(each.copy() if id(each) in fed else each) for each in found]
+        pairs = zip(found, _holders(found), strict=True)
+        return [_given(value, is_own=count <= ALONE) for value, count in pairs]
 
     def _fed(self, value: Any) -> Any:
         """What a value that is fed stands for: texts; a tensor that the session keeps."""
@@ -88,10 +89,22 @@ class Session:
         self.store = Store(function)
 
 
-def _given(value: Any) -> Any:
-    """A value as TensorFlow's sessions give it: an array, a number of NumPy, bytes."""
+def _holders(values: list[Any]) -> list[int]:
+    """How many hold each value."""
+    return [sys.getrefcount(value) for value in values]
+
+
+[ALONE] = _holders([np.zeros(1)])  # of what nobody else holds
+
+
+def _given(value: Any, is_own: bool) -> Any:
+    """A value as TensorFlow's sessions give it: an array, a number of NumPy, bytes. Arrays that
+    others hold, as constants and what was fed, are copied: who gets them may change them.
+    """
     if is_text(value) and np.ndim(value) == 0:
         return np.asarray(value, object).item()
-    if isinstance(value, np.ndarray):
-        return np.asarray(value)[()] if value.ndim == 0 else np.asarray(value)
-    return value
+    if not isinstance(value, np.ndarray):
+        return value
+    if value.ndim == 0:
+        return np.asarray(value)[()]
+    return np.asarray(value) if is_own and value.base is None else np.array(value)
