@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..graph import Value
 from ..walks import in_order
 from . import steps
 from .needed import ENTERS, EXITS, MERGES, SWITCHES, TURNS, Frame
+from .plan import FED, REGION, Plan, Unit
 
-if TYPE_CHECKING:
-    from .plan import Plan, Unit
-
-REGION, FED = "region", "fed"
 # By kind of unit, what it does; all others run on the host.
 STEPS: dict[str, Any] = {
     REGION: steps.Compiled,
@@ -30,26 +27,6 @@ STEPS: dict[str, Any] = {
 }
 
 
-class Block:
-    """What runs in each turn of a loop; or, around all loops, once.
-
-    Attributes:
-        steps: what is done, in order.
-        size: how many places it has for values.
-        fetched: what is fetched of them.
-    """
-
-    def __init__(self) -> None:
-        self.steps: list[Any] = []
-        self.size = 0
-        self.fetched: list[tuple[Value, int]] = []
-
-    def place(self) -> int:
-        """A place for one more value."""
-        self.size += 1
-        return self.size - 1
-
-
 class Layout:
     """Where the units of a plan run, and where their values are.
 
@@ -62,7 +39,7 @@ class Layout:
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
-        self._blocks: dict[Frame, Block] = defaultdict(Block)
+        self._blocks: dict[Frame, steps.Block] = defaultdict(steps.Block)
         self.outermost = self._blocks[()]
         self.constants: list[steps.Step] = []
         self.begun: list[Any] | None = None
@@ -145,3 +122,11 @@ class Layout:
         if unit.kind in ENTERS:
             make = partial(make, into=self._blocks[self._around(unit)])
         return make(unit, takes, gives, ends)  # type: ignore[no-any-return]
+
+
+def layout_of(plan: Plan) -> Layout:
+    """The layout of a plan, which is made once."""
+    if plan.layout is None:
+        plan.layout = Layout(plan)
+    found: Layout = plan.layout
+    return found

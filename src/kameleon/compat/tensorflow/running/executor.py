@@ -18,6 +18,7 @@ from ..operations import table
 from ..resources.waiting import Steps
 from ..variables import Reference, Store
 from . import regions
+from .blocks import layout_of
 from .compiled import AssertedError
 from .marks import ABSENT, DEAD, MISSING, Mark
 from .plan import Plan, Unit
@@ -66,7 +67,7 @@ class Run:
     def run(self) -> None:
         """Run all that is needed."""
         root = self._begun()
-        for value, place in self._plan.layout.fed:
+        for value, place in layout_of(self._plan).fed:
             root.slots[place] = self._feeds.get(value)  # nothing stands for "it has run"
         try:
             while root.steps or self._suspended:
@@ -83,7 +84,7 @@ class Run:
 
     def _begun(self) -> Turn:
         """All that runs, outside of loops, as it begins."""
-        layout = self._plan.layout
+        layout = layout_of(self._plan)
         if layout.begun is None:
             made = Turn(layout.outermost, [MISSING] * layout.outermost.size)
             for each in layout.constants:

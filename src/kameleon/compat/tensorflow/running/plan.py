@@ -18,7 +18,6 @@ from ..failures import failure
 from ..graph import PASSING, Operation, Value
 from ..operations import table
 from ..walks import in_order
-from .blocks import FED, REGION, Layout
 from .needed import (
     CONTROL,
     DIRECTING,
@@ -34,6 +33,7 @@ from .needed import (
 from .sizes import Key, Sizes
 from .structure import structure
 
+REGION, FED = "region", "fed"
 ON_MUTEXES = frozenset({"MutexLock", "ConsumeMutexLock"})
 
 
@@ -219,7 +219,7 @@ class Plan:
     Attributes:
         units: what runs at once.
         fetches: the values to return.
-        layout: where the units run, and where their values are.
+        layout: where the units run, and where their values are; once it was run.
     """
 
     def __init__(
@@ -246,7 +246,7 @@ class Plan:
                 self._hints |= Hints(on_host=frozenset(parted))
             self._least |= parted
         self._connect()
-        self.layout = Layout(self)
+        self.layout: Any = None
 
     @property
     def runs_turns(self) -> bool:

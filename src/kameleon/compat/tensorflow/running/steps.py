@@ -9,25 +9,62 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from ..failures import invalid
-from ..graph import shape_text
+from ..graph import Value, shape_text
 from ..operations import table
 from ..resources.waiting import Steps
-from ..variables import Reference
+from ..variables import Reference, Store
 from .marks import DEAD, MISSING, Mark
+from .plan import Unit
 from .sizes import Known, unmarked
 
-if TYPE_CHECKING:
-    from .blocks import Block
-    from .executor import Run
-    from .plan import Unit
-
-
 AT_ONCE = 1000  # so many turns of a loop; it may wait for what others do meanwhile
+
+
+class Run(Protocol):
+    """What steps need of the run that they're a part of.
+
+    Attributes:
+        store: what is kept between runs.
+    """
+
+    store: Store
+
+    def read(self, value: Any) -> Any:
+        """A value, that of a variable for the variable."""
+
+    def region(self, unit: Unit, values: Sequence[Any]) -> Sequence[Any]:
+        """What a region gives."""
+
+    def go_on(self, step: Step, turn: Turn, steps: Steps) -> None:
+        """Let an operation go on until it has to wait, or is done."""
+
+    def go_through(self, turn: Turn) -> None:
+        """Do what can be done in a turn."""
+
+
+class Block:
+    """What runs in each turn of a loop; or, around all loops, once.
+
+    Attributes:
+        steps: what is done, in order.
+        size: how many places it has for values.
+        fetched: what is fetched of them.
+    """
+
+    def __init__(self) -> None:
+        self.steps: list[Any] = []
+        self.size = 0
+        self.fetched: list[tuple[Value, int]] = []
+
+    def place(self) -> int:
+        """A place for one more value."""
+        self.size += 1
+        return self.size - 1
 
 
 class Turn:
