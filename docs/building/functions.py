@@ -35,6 +35,7 @@ TITLES = {
     "session": "Session and learning phase",
     "sparse": "Sparse tensors",
     "creation": "Variables, placeholders and constants",
+    "properties": "Kinds, shapes and types of tensors",
     "updates": "Updates of variables",
     "linear": "Products and look-up",
     "reductions": "Reductions",

@@ -183,7 +183,7 @@ class Rewriter:
         if stretched:
             if any(x.shape for x in bare) or operands[0].shape != node.shape:
                 return None
-        elif not node.type.is_static or math.prod(node.shape) > FOLDED_SIZE:  # type: ignore[arg-type]
+        elif not node.type.is_static or _count(node) > FOLDED_SIZE:
             return None
         assert self.fold is not None
         value = self.fold(node, [x.attrs["value"].array for x in bare])
@@ -207,6 +207,11 @@ class Rewriter:
             simple = simplify(graph, self.native, self.fold, self.keep)
             self.bodies[graph] = self.bodies[simple] = simple
         return self.bodies[graph]
+
+
+def _count(node: Node) -> int:
+    """The number of elements, of axes of known size."""
+    return math.prod(d for d in node.shape if d is not None)
 
 
 def _is_stretched(node: Node) -> bool:
