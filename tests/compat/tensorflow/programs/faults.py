@@ -270,6 +270,25 @@ def lengths_that_are_not_those_of_rows():
 
 
 @case
+def places_where_there_is_no_room():
+    def given(value, kind=np.float32):
+        return tf.placeholder_with_default(np.array(value, kind), None)
+
+    at, row, none = given([[0]], np.int32), given(np.zeros((1, 2))), given(np.zeros((1, 0)))
+    calls = [
+        lambda: tf.where(tf.ones([1] * 9, tf.bool)),
+        lambda: tf.where(given(True, bool)),
+        lambda: tf.scatter_nd([[0]], np.zeros((1, 0)), [3, 0]),
+        lambda: tf.scatter_nd(at, none, given([3, 0], np.int32)),
+        lambda: tf.scatter_nd(at, row, given([0, 2], np.int32)),
+        lambda: tf.tensor_scatter_add(given(np.zeros((3, 0))), at, none),
+        lambda: tf.tensor_scatter_update(given(np.zeros((0, 2))), at, row),
+    ]
+    found = [raised(lambda call=call: run(call())) for call in calls]
+    return [[kind, told.splitlines()[0]] for kind, told in found]
+
+
+@case
 def lists_of_another_type():
     written = list_ops.tensor_list_from_tensor(np.array([[1.0, 2.0]]), [2])
     empty = list_ops.empty_tensor_list([2], tf.float32)

@@ -326,6 +326,9 @@ def arguments_that_nothing_needs():
             tf.placeholder_with_default(True, []), lambda: body(x), lambda: x
         ),
         "call": lambda body, x: tf.contrib.eager.defun(lambda: body(x), autograph=False)(),
+        "other_result": lambda body, x: tf.contrib.eager.defun(
+            lambda: (x * 2.0, body(x)), autograph=False
+        )()[0],
     }
     bodies = {"unused": lambda x, t: (t * 2.0, x)[1], "used": lambda x, t: x + t}
     found = []
@@ -343,6 +346,22 @@ def arguments_that_nothing_needs():
                     found.append(session.run(v))
     finally:
         tf.disable_control_flow_v2()
+    return found
+
+
+@case
+def calls_in_a_loop_that_need_nothing_of_it():
+    w = tf.get_variable("w", initializer=[0.5, 0.3], use_resource=True)
+    outside = w * 1.5
+    found = []
+    for called in (lambda a, b: outside, lambda a, b: a * 1.0, lambda a, b: tf.constant(2.0)):
+
+        def body(i, x, called=called):
+            given = tf.function(called, autograph=False)(w, i)
+            with tf.control_dependencies([given]):
+                return i + 1, x * 0.75 + tf.reduce_sum(given)
+
+        found.append(run(tf.while_loop(lambda i, x: i < 2, body, (0, w.value()))))
     return found
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import tensorflow as tf
-from recording import case, main, started
+from recording import case, main, run, started
 from tensorflow.contrib import seq2seq
 
 STARTS = (0.4, 3.0, 0.02, 40.0, 0.9, 7.0)
@@ -499,6 +499,18 @@ def asserted_of_shapes():
             return [tf.assign(v, tf.reduce_sum(x))]
 
     return asserting(build, SIGNS)
+
+
+@case
+def what_all_turns_of_an_inner_loop_take_of_the_outer():
+    w = tf.get_variable("w", initializer=[0.5, 0.3])
+
+    def step(state, x):
+        rows = tf.map_fn(lambda row: row * 0.75 + tf.tanh(x), w)
+        return state * 0.75 + tf.tanh(tf.reduce_mean(rows))
+
+    y = tf.scan(step, w, w)
+    return run([y, tf.gradients(y, w)])
 
 
 if __name__ == "__main__":

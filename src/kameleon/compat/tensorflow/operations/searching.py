@@ -31,8 +31,8 @@ Array = np.ndarray
 
 @fold("Where")
 def _where(condition: Array) -> list[Any]:
-    if not condition.ndim:
-        raise invalid("WhereOp : Unhandled input dimensions: 0")
+    if not 0 < condition.ndim <= 8:
+        raise invalid(f"WhereOp : Unhandled input dimensions: {condition.ndim}")
     return [np.argwhere(condition).astype(np.int64)]
 
 

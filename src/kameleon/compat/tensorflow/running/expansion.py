@@ -163,11 +163,15 @@ class Expansion:
         end = self.make("NoOp", f"{inner.prefix}end", (), [begin])
         self._await(inner, body, end)
         if body.effects:
-            results = [
-                (self.make("Identity", f"{inner.prefix}output_{place}", [value], [end]), 0)
-                for place, value in enumerate(results)
-            ]
+            results = self.behind(inner.prefix, results, end)
         return results, end
+
+    def behind(self, prefix: str, results: Iterable[Value], before: Operation) -> list[Value]:
+        """Values that are there once something has run, too."""
+        return [
+            (self.make("Identity", f"{prefix}output_{place}", [value], [before]), 0)
+            for place, value in enumerate(results)
+        ]
 
     def _await(self, inner: Scope, body: Body, end: Operation) -> None:
         """Let the end of a body wait for its effects; also where some lie in branches not taken."""
@@ -217,8 +221,14 @@ def _called(made: Expansion, scope: Scope, operation: Operation, body: Body) -> 
     if scope.calls.count(body) >= DEPTH:
         return False
     inputs = made.taken(scope, operation, int(operation.type == "RemoteCall"))
-    begin = made.begun(scope, operation, [])  # what the body doesn't need isn't computed
+    taken = {source for each in body.operations for source, _ in each.inputs}
+    taken.update(source for source, _ in body.results)
+    pairs = zip(body.arguments, inputs, strict=True)
+    needed = [value for argument, value in pairs if argument in taken]  # others aren't computed
+    begin = made.begun(scope, operation, needed or inputs)  # which say in which loop it is
     results, end = made.inline(scope, operation.name, body, inputs, begin)
+    if not body.effects:  # all that it takes is computed for each of its results
+        results = made.behind(f"{scope.prefix}{operation.name}/", results, end)
     made.ended(scope, operation, results, end)
     return True
 

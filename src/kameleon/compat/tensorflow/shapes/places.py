@@ -97,8 +97,14 @@ def _one_hot(operation: Operation, given: list[Shape]) -> Shape:
 # Scattering -------------------------------------------------------------------------------------
 
 
+def _has_elements(shape: Shape) -> bool:
+    return shape is not None and all(size > 0 for size in shape)
+
+
 def check_scattered(at: Shape, values: Shape, shape: Shape) -> None:
     """Check the places and values of a scatter into a tensor of some shape."""
+    if shape and 0 in shape and (_has_elements(at) or _has_elements(values)):
+        raise ShapeMismatchError("Indices and updates specified for empty output shape")
     if at is None or values is None or shape is None or not at or at[-1] < 0:
         return
     outer = len(at) - 1

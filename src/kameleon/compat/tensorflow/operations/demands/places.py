@@ -43,16 +43,28 @@ def _gathered_at(operation: Operation, x: Any, at: Any) -> None:
     _demand_coordinates(at, x.shape, "param shape")
 
 
-on(
+@on(
     "TensorScatterUpdate TensorScatterAdd TensorScatterSub ScatterNdNonAliasingAdd",
     *(f"{by}ScatterNd{way}" for by in ("", "Resource") for way in ("Update", "Add", "Sub")),
-)(lambda operation, x, at, values: _demand_coordinates(at, x.shape, "shape"))
+)
+def _changed_at(operation: Operation, x: Any, at: Any, values: Any) -> None:
+    _demand_room(at, values, x.shape, " shape")
+    _demand_coordinates(at, x.shape, "shape")
 
 
 @on("ScatterNd")
 def _scattered_at(operation: Operation, at: Any, values: Any, sizes: Any) -> None:
     if known_array(sizes) is not None:
-        _demand_coordinates(at, tuple(known_numbers(sizes)), "shape")
+        shape = tuple(known_numbers(sizes))
+        rows = f".  indices shape: {shape_text(at.shape)}"
+        _demand_room(at, values, shape, " shape" if 0 not in shape[:1] else rows)
+        _demand_coordinates(at, shape, "shape")
+
+
+def _demand_room(at: Any, values: Any, sizes: tuple[int | None, ...], about: str) -> None:
+    """Check that nothing is to be put where there's no room."""
+    if 0 in sizes and any(None not in x.shape and 0 not in x.shape for x in (at, values)):
+        refuse(f"Indices and updates specified for empty output{about}")
 
 
 def _demand_coordinates(at: Any, sizes: tuple[int, ...], what: str) -> None:
