@@ -34,7 +34,7 @@ def checked_power(a: Node, b: Node) -> Node:
     """a ** b; an error at run time where an exponent of integers is negative."""
     known = known_array(b)
     if b.dtype.kind == "signed" and (known is None or known.min(initial=0) < 0):
-        message = "Integers to negative integer powers are not allowed."
+        message = "Integers to negative integer powers are not allowed"
         b = check(b, ge(b, full_like(b, 0)), message=message)
     return pow(a, b)
 

@@ -536,6 +536,33 @@ def arguments_that_are_refused():
 
 
 @case
+def what_is_said_of_elements():
+    """The message; and whether the next element is refused, too."""
+
+    def said(dataset):
+        iterator = dataset.make_initializable_iterator()
+        following, session, found = iterator.get_next(), tf.Session(), []
+        for fetch in (iterator.initializer, following, following):
+            try:
+                found.append(session.run(fetch))
+            except tf.errors.OpError as error:
+                found.append(error.message.split("\n")[0])
+        return found
+
+    ragged = D.range(3).map(lambda x: tf.fill([x, 2], x))
+    turned = D.range(1, 3).map(lambda x: tf.reshape(tf.range(2), [x, -1]))
+    return [
+        said(each)
+        for each in (
+            ragged.batch(3), ragged.filter(lambda x: True).batch(3), turned.batch(2),
+            turned.prefetch(1).batch(2), D.range(3).batch(0), D.range(3).padded_batch(0, []),
+            D.range(3).window(1, 0).map(lambda x: 0),
+            tf.data.TextLineDataset([place("some", b"one"), "none"]),
+        )
+    ]  # fmt: skip
+
+
+@case
 def how_many_there_are():
     x = D.range(7)
     scanned = x.apply(X.scan(np.int64(0), lambda s, n: (s, n)))

@@ -69,14 +69,21 @@ acos = sloped(
 )
 
 
+def _direction(x: Any) -> Any:
+    """-1 or 1; of zeros, too, by their sign."""
+    return K.switch(K.less(K.switch(K.equal(x, 0.0), 1.0 / x, x), 0.0), full_like(x, -1), 1.0)
+
+
 @K.custom_gradient
 def atan2(y: Any, x: Any) -> Any:
     """The angle of the point (x, y)."""
-    base = atan(y / K.switch(K.equal(x, 0.0), full_like(x, 1), x))
-    turned = K.switch(K.less(y, 0.0), base - math.pi, base + math.pi)
-    angle = K.switch(K.less(x, 0.0), turned, base)
-    upright = K.sign(y) * (math.pi / 2)
-    angle = K.switch(K.equal(x, 0.0), upright, angle)
+    up, right = (_direction(each) for each in (y, x))
+    is_diagonal = ew.logical_and(*(K.equal(K.abs(each), math.inf) for each in (y, x)))
+    slope = K.switch(is_diagonal, up * right, y / K.switch(K.equal(x, 0.0), right, x))
+    base = atan(slope)
+    angle = K.switch(K.less(right, 0.0), base + up * math.pi, base)
+    is_upright = ew.logical_and(K.equal(x, 0.0), K.not_equal(y, 0.0))
+    angle = K.switch(is_upright, up * (math.pi / 2), angle)
 
     def slopes(g: Any) -> list[Any]:
         squares = x * x + y * y

@@ -42,7 +42,7 @@ def _sorted_segments(operation: Operation, given: Array, at: Array) -> Array:
     if at.size and at[0] < 0:
         raise invalid("segment ids must be >= 0")
     name, count = operation.type[7:], int(at[-1]) + 1 if at.size else 0
-    function, _ = COMBINED[name]
+    function = {"Max": np.fmax, "Min": np.fmin}.get(name, COMBINED[name][0])
     found = np.full((count, *given.shape[1:]), name == "Prod", given.dtype)
     starts = np.flatnonzero(np.diff(at, prepend=-1))
     if at.size:

@@ -51,6 +51,26 @@ def positive(x: Node) -> Node:
     return E.gt(x, zero(x))
 
 
+def larger(a: Node, b: Node) -> Node:
+    """The larger one; the first where they don't compare, since one isn't a number."""
+    return E.select(E.lt(a, b), b, a) if a.dtype.is_float else E.maximum(a, b)
+
+
+def smaller(a: Node, b: Node) -> Node:
+    """The smaller one; the first where they don't compare."""
+    return E.select(E.lt(b, a), b, a) if a.dtype.is_float else E.minimum(a, b)
+
+
+def lowest(x: Node) -> float:
+    """The lowest finite number of a tensor's type."""
+    return float(np.finfo(str(x.dtype)).min)
+
+
+def from_start(choose: Callable[[Node, Node], Node], x: Node, start: float) -> Node:
+    """A tensor as extrema see it that begin at a number: what isn't one is the start."""
+    return choose(full_like(x, start), x) if x.dtype.is_float else x
+
+
 def on_tensors(function: Callable[..., Node]) -> Callable[..., Node]:
     """What an operation gives by a function of tensors of one shape."""
 
@@ -104,8 +124,8 @@ AT_ONCE: dict[str, Row] = {
     "RealDiv": (E.div, np.divide),
     "FloorDiv": (_floor_divide, _floored),
     "FloorMod": (_floor_mod, np.mod),
-    "Maximum": (E.maximum, np.maximum),
-    "Minimum": (E.minimum, np.minimum),
+    "Maximum": (larger, lambda a, b: np.where(a < b, b, a)),
+    "Minimum": (smaller, lambda a, b: np.where(b < a, b, a)),
     "Less": (E.lt, np.less),
     "LessEqual": (E.le, np.less_equal),
     "Greater": (E.gt, np.greater),
@@ -193,11 +213,10 @@ def _shift(function: Callable[[Node, Node], Node]) -> Callable[[Node, Node], Nod
 
 def _truncated(a: Node, b: Node) -> Node:
     """a / b, cut off towards zero."""
-    b = _divisor(b)
-    if str(a.dtype).startswith("uint"):
-        return E.floor_div(a, b)
-    quotient = E.floor_div(E.abs(a), E.abs(b))
-    return E.select(E.ne(E.lt(a, zero(a)), E.lt(b, zero(b))), E.neg(quotient), quotient)
+    floored = E.floor_div(a, _divisor(b))
+    is_below = E.ne(E.lt(a, zero(a)), E.lt(b, zero(b)))
+    is_cut = E.logical_and(is_below, E.ne(E.mul(floored, b), a))
+    return E.select(is_cut, floored + 1, floored)
 
 
 def _remainder(a: Node, b: Node) -> Node:
@@ -361,8 +380,8 @@ def _bucket(x: Node, *, boundaries: list[float]) -> Node:
         raise invalid("Expected sorted boundaries")
     bounds = np.array(boundaries, np.float32)
     wide = expand_dims(E.cast(x, "float64"), len(x.shape))
-    beyond = E.ge(*broadcast(wide, bounds.astype(np.float64)))
-    return reduce_sum(E.cast(beyond, "int32"), [len(x.shape)])
+    below = E.lt(*broadcast(wide, bounds.astype(np.float64)))  # nothing that isn't a number is
+    return reduce_sum(E.cast(E.logical_not(below), "int32"), [len(x.shape)])
 
 
 # Of several operands ----------------------------------------------------------------------------
@@ -389,7 +408,7 @@ def _select_known(operation: Operation, where: Any, a: Any, b: Any) -> Any:
     return np.where(where.reshape(where.shape + (1,) * (a.ndim - where.ndim)), a, b)
 
 
-pure("ClipByValue")(lambda x, low, high: E.maximum(*broadcast(E.minimum(*broadcast(x, high)), low)))
+pure("ClipByValue")(lambda x, low, high: larger(*broadcast(smaller(*broadcast(x, high)), low)))
 
 
 @pure("EnsureShape")

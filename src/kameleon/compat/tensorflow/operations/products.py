@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
@@ -20,7 +20,7 @@ from kameleon.graph.primitives.movement import broadcast_to, pad, reshape, slice
 from kameleon.graph.primitives.sizes import Size, sizes_product
 
 from ..graph import Operation
-from .elementwise import divide
+from .elementwise import divide, from_start, larger, lowest, smaller
 from .table import fold, pure
 from .values import Kind, axis_of, dims, integers, positions, size_in, sizes_of, tensor
 
@@ -50,16 +50,30 @@ def root(x: Node) -> Node:
     return E.sqrt(x) if x.dtype.is_float else E.cast(E.sqrt(E.cast(x, "float64")), x.dtype)
 
 
-def _extremum(name: str, x: np.ndarray, **options: Any) -> Any:
-    """The extremum; of nothing the other end of what the type holds."""
-    return getattr(np, name)(x, initial=EXTREMES[f"reduce_{name}"](as_dtype(x.dtype)), **options)
+def _is_single(x: Any, axes: Iterable[int]) -> bool:
+    """Whether each reduced part is one element, which stays, be it a number or not."""
+    return all(x.shape[axis] == 1 for axis in axes)
+
+
+def _extremum(function: Reduce, choose: Callable[..., Node], start: float) -> Reduce:
+    def extremum(x: Node, axes: list[int]) -> Node:
+        return function(x if _is_single(x, axes) else from_start(choose, x, start), axes)
+
+    return extremum
+
+
+def _known_extremum(name: str, x: np.ndarray, **options: Any) -> Any:
+    """The extremum of numbers; of nothing the other end of what the type holds."""
+    if not _is_single(x, options["axis"]):
+        options["initial"] = EXTREMES[f"reduce_{name}"](as_dtype(x.dtype))
+    return getattr(np, f"f{name}").reduce(x, **options)
 
 
 REDUCTIONS: dict[str, tuple[Reduce, Any]] = {
     "Sum": (reduce.reduce_sum, np.sum),
     "Prod": (reduce.reduce_prod, np.prod),
-    "Max": (reduce.reduce_max, partial(_extremum, "max")),
-    "Min": (reduce.reduce_min, partial(_extremum, "min")),
+    "Max": (_extremum(reduce.reduce_max, larger, -np.inf), partial(_known_extremum, "max")),
+    "Min": (_extremum(reduce.reduce_min, smaller, np.inf), partial(_known_extremum, "min")),
     "Any": (reduce.reduce_any, np.any),
     "All": (reduce.reduce_all, np.all),
     "Mean": (mean, np.mean),
@@ -95,7 +109,10 @@ for _name, (_function, _of_numpy) in REDUCTIONS.items():
 
 @pure("ArgMax ArgMin")
 def _arg(operation: Operation, x: Node, axis: Any, *, output_type: Kind) -> Node:
-    function = reduce.argmax if operation.type == "ArgMax" else reduce.argmin
+    is_max = operation.type == "ArgMax"
+    function, choose = (reduce.argmax, larger) if is_max else (reduce.argmin, smaller)
+    if x.dtype.is_float:
+        x = from_start(choose, x, lowest(x) if is_max else -lowest(x))
     return E.cast(function(x, axis=axis_of(axis, len(x.shape))), output_type)
 
 
@@ -123,7 +140,7 @@ def _cumulative(
 @pure("CumulativeLogsumexp")
 def _cumulative_logsumexp(x: Node, axis: Any, *, exclusive: bool, reverse: bool) -> Node:
     """Sums over 1, 2, 4 … places before each one."""
-    at, least = axis_of(axis, len(x.shape)), float(np.finfo(str(x.dtype)).min)
+    at, least = axis_of(axis, len(x.shape)), lowest(x)
     found, step = K.reverse(x, [at]) if reverse else x, 1
     if exclusive:
         found = _moved(found, at, 1, least)

@@ -52,7 +52,7 @@ def _unique(operation: Operation, given: Array, *axes: Any, out_idx: Kind) -> li
     axis = int(np.ravel(axes[0])[0]) if axes and np.size(axes[0]) else 0
     wide: dict[str, Any] = {"axis": axis} if given.ndim > 1 else {}
     values, first, inverse, counts = np.unique(
-        given, return_index=True, return_inverse=True, return_counts=True, **wide
+        given, return_index=True, return_inverse=True, return_counts=True, equal_nan=False, **wide
     )
     order = np.argsort(first)
     rank = np.empty_like(order)

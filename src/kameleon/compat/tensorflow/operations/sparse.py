@@ -20,6 +20,7 @@ from ..failures import invalid
 from ..graph import Operation, shape_text
 from ..tensors import dims
 from .arrays import reshaped
+from .elementwise import AT_ONCE
 from .table import fold, pure
 from .values import result_type, tensor, vector_of
 
@@ -211,8 +212,7 @@ fold("SparseAddGrad")(lambda g, a, b, both: [A.slopes_at(g, each, both) for each
 def _either(operation: Operation, *values: Any) -> list[Array]:
     a, b = checked(A.sparse(*values[:3])), checked(A.sparse(*values[3:]))
     same_shape(a, b)
-    function = np.maximum if operation.type.endswith("Maximum") else np.minimum
-    return A.either(function, a, b).parts()[:2]
+    return A.either(AT_ONCE[operation.type[12:]][1], a, b).parts()[:2]
 
 
 # Sums -------------------------------------------------------------------------------------------
@@ -222,7 +222,7 @@ def _either(operation: Operation, *values: Any) -> list[Array]:
 def _reduce(
     operation: Operation, at: Any, values: Any, shape: Any, axes: list[int], *, keep_dims: bool
 ) -> Array | list[Array]:
-    function = np.maximum if "Max" in operation.type else np.add
+    function = np.fmax if "Max" in operation.type else np.add
     x = checked(A.sparse(at, values, shape))
     for axis in axes:
         if not -len(x.shape) <= axis < len(x.shape):

@@ -15,7 +15,7 @@ from ..graph import Operation, shape_text
 from ..lowering import Lowering
 from ..shapes.state import RESOURCE, steps
 from .demands.table import DEMANDS
-from .elementwise import zero
+from .elementwise import larger, zero
 from .scattering import put
 from .state import given_back
 from .table import effect
@@ -164,7 +164,7 @@ def _adam(s: Any) -> dict[str, Node]:
 @_rule("AdamWithAmsgrad")
 def _amsgrad(s: Any) -> dict[str, Node]:
     rate, first, second = _moments(s)
-    most = E.maximum(s.vhat, second)
+    most = larger(s.vhat, second)
     moved = first * rate / (E.sqrt(most) + s.epsilon)
     return {"m": first, "v": second, "vhat": most, "var": s.var - moved}
 
@@ -172,7 +172,7 @@ def _amsgrad(s: Any) -> dict[str, Node]:
 @_rule("AdaMax")
 def _adamax(s: Any) -> dict[str, Node]:
     first = _moving(s.m, s.grad, s.beta1)
-    most = E.maximum(s.beta2 * s.v, E.abs(s.grad))
+    most = larger(s.beta2 * s.v, E.abs(s.grad))
     moved = s.lr / (1 - s.beta1_power) * (first / (most + s.epsilon))
     return {"m": first, "v": most, "var": s.var - moved}
 

@@ -17,7 +17,7 @@ from kameleon.graph.primitives.windows import Window, corners, patches, put_back
 from ..graph import Operation
 from ..shapes.networks import spatial
 from .arrays import mirrored
-from .elementwise import zero
+from .elementwise import from_start, larger, lowest, zero
 from .networks import convolved, pool_sizes, slid, window_over
 from .pictures import resized
 from .table import pure
@@ -85,7 +85,8 @@ def _sums(x: Node, kernel: Node, window: Window) -> Node:
     """Along a first axis, for each cell of the window, what it sees plus the kernel's cell."""
     seen = M.stack(corners(x, window, -np.inf), 0)
     cells = M.reshape(kernel, [window.cells, 1, 1, 1, sizes_of(kernel)[2]])
-    return seen + M.broadcast_to(cells, sizes_of(seen))
+    found = seen + M.broadcast_to(cells, sizes_of(seen))
+    return from_start(larger, found, lowest(found))
 
 
 @pure("Dilation2D")

@@ -21,18 +21,19 @@ Element = tuple[Any, ...]
 Function = Callable[..., Sequence[Any]]
 ENDLESS, UNKNOWN = -1, -2
 AUTOTUNE = -1
-# Arguments that are numbers above 0, and whether `AUTOTUNE` may be in place of one.
+# Arguments that are numbers above 0, as complaints call them.
 POSITIVE = {
-    "batch_size": False,
-    "block_length": False,
-    "buffer_output_elements": False,
-    "cycle_length": True,
-    "num_parallel_calls": True,
-    "num_shards": False,
-    "shift": False,
-    "size": False,
-    "stride": False,
+    "batch_size": "Batch size",
+    "block_length": "block_length",
+    "buffer_output_elements": "buffer_output_elements",
+    "cycle_length": "cycle_length",
+    "num_parallel_calls": "num_parallel_calls",
+    "num_shards": "Number of shards",
+    "shift": "Window shift",
+    "size": "Window size",
+    "stride": "Window stride",
 }
+TUNED = {"cycle_length", "num_parallel_calls"}  # those in whose place `AUTOTUNE` may be
 STRING, VARIANT = [NUMBERS["string"]], [NUMBERS["variant"]]
 
 
@@ -50,6 +51,7 @@ class Dataset(Resource):
     Attributes:
         size, types: as above.
         shuffled: of a dataset that is shuffled anew in each iteration, how to repeat it.
+        is_mapped: whether elements are what a function gives; batches of such are made at once.
     """
 
     def __init__(
@@ -60,6 +62,7 @@ class Dataset(Resource):
     ) -> None:
         self._begin, self.size, self.types = begin, size, list(types)
         self.shuffled: Callable[[int], Dataset] | None = None
+        self.is_mapped = False
 
     def __iter__(self) -> Iterator[Element]:
         return iter(self._begin())
@@ -163,9 +166,8 @@ def _arguments(
 
 def _checked(name: str, value: Any) -> Any:
     """An argument, which must be above 0 where its name says so."""
-    tunes = POSITIVE.get(name)
-    if tunes is not None and value <= 0 and not (tunes and value == AUTOTUNE):
-        raise invalid(f"{name} must be greater than zero.")
+    if name in POSITIVE and value <= 0 and not (name in TUNED and value == AUTOTUNE):
+        raise invalid(f"{POSITIVE[name]} must be greater than zero.")
     return value
 
 

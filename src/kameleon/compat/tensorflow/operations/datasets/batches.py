@@ -13,7 +13,7 @@ from ...graph import shape_text
 from ...resources.queues import padded, stacked
 from ..values import objects
 from .base import VARIANT, Chain, Dataset, Element, Function, array, dataset, rows
-from .elements import mapped
+from .elements import computed
 
 Join = Callable[[list[Element]], Element]
 
@@ -32,6 +32,15 @@ def _batches(source: Dataset, size: int, drop: bool, join: Join) -> Dataset:
     return Dataset(begin, total)
 
 
+# What is said of shapes that differ in a batch; of elements that a function gives.
+UNLIKE = {
+    False: "Cannot batch tensors with different shapes in component {place}. First element had"
+    " shape {first} and element {number} had shape {it}.",
+    True: "Cannot add tensor to the batch: number of elements does not match. Shapes are:"
+    " [tensor]: {it}, [batch]: {first}",
+}
+
+
 @dataset("BatchDataset BatchDatasetV2")
 def batched(source: Dataset, size: int, drop: bool = False) -> Dataset:
     """Elements in batches."""
@@ -44,11 +53,12 @@ def joined(source: Dataset, found: list[Element]) -> Element:
     for place, dtype in enumerate(source.dtypes):
         arrays = [array(element[place]) for element in found]
         for number, each in enumerate(arrays):
-            if each.shape != arrays[0].shape:
+            if source.is_mapped and each.size == arrays[0].size:
+                arrays[number] = each.reshape(arrays[0].shape)
+            elif each.shape != arrays[0].shape:
+                one, other = shape_text(arrays[0].shape), shape_text(each.shape)
                 raise invalid(
-                    f"Cannot batch tensors with different shapes in component {place}. First"
-                    f" element had shape {shape_text(arrays[0].shape)} and element {number} had"
-                    f" shape {shape_text(each.shape)}."
+                    UNLIKE[source.is_mapped].format(place=place, first=one, number=number, it=other)
                 )
         parts.append(stacked(arrays, dtype))
     return tuple(parts)
@@ -60,7 +70,7 @@ def joined(source: Dataset, found: list[Element]) -> Element:
 def _mapped_batches(
     source: Dataset, function: Function, size: int, calls: int, drop: bool, output_types: list[int]
 ) -> Dataset:
-    return batched(mapped(source, function).typed(output_types), size, drop)
+    return batched(computed(source, function).typed(output_types), size, drop)
 
 
 @dataset("PaddedBatchDataset PaddedBatchDatasetV2")

@@ -11,14 +11,7 @@ from ...failures import invalid, is_failure
 from .base import ENDLESS, UNKNOWN, Dataset, Element, Function, array, dataset, ends, is_true
 
 
-@dataset(
-    "MapDataset ExperimentalMapDataset ParallelMapDataset",
-    functions="f",
-    attributes="preserve_cardinality",
-)
-def mapped(
-    source: Dataset, function: Function, calls: int = 1, preserve_cardinality: bool = False
-) -> Dataset:
+def mapped(source: Dataset, function: Function, preserve_cardinality: bool = False) -> Dataset:
     """What a function gives for each element; it may end the dataset, unless it keeps its size."""
 
     def apply(element: Element) -> Element | None:
@@ -36,6 +29,20 @@ def mapped(
         return iter(lambda: apply(next(following)), None)
 
     return Dataset(begin, source.size)
+
+
+@dataset(
+    "MapDataset ExperimentalMapDataset ParallelMapDataset",
+    functions="f",
+    attributes="preserve_cardinality",
+)
+def computed(
+    source: Dataset, function: Function, calls: int = 1, preserve_cardinality: bool = False
+) -> Dataset:
+    """What a program's function gives for each element."""
+    made = mapped(source, function, preserve_cardinality)
+    made.is_mapped = True
+    return made
 
 
 @dataset("ScanDataset ExperimentalScanDataset", functions="f")

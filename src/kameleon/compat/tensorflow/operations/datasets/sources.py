@@ -98,17 +98,31 @@ def _generated(first: Function, following: Function, last: Function) -> Dataset:
 def _in_files(paths: Any, read: Callable[[str], Iterator[bytes]]) -> Dataset:
     names = [text(each) for each in texts(paths).ravel()]
 
-    def elements() -> Iterator[Element]:
-        for path in names:
-            try:
-                for data in read(path):
-                    yield (array(data),)
-            except DamagedError as error:
-                raise failure("DATA_LOSS", str(error)) from error
-            except OSError as error:
-                raise refused(error, path) from error
+    def begin() -> Iterator[Element]:
+        left, opened = names[::-1], list[Iterator[bytes]]()
 
-    return Dataset(elements)
+        def step() -> Element | None:
+            """The next record. What is damaged is left; what can't be read is tried again."""
+            while left:
+                opened[:] = opened or [read(left[-1])]
+                try:
+                    data = next(opened[0], None)
+                except OSError as error:
+                    opened.clear()
+                    raise refused(error, left[-1]) from error
+                except DamagedError as error:
+                    opened.clear()
+                    left.pop()
+                    raise failure("DATA_LOSS", str(error)) from error
+                if data is not None:
+                    return (array(data),)
+                opened.clear()
+                left.pop()
+            return None
+
+        return iter(step, None)
+
+    return Dataset(begin)
 
 
 @dataset("TextLineDataset", types=STRING)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...graph import Operation
+from ...graph import Operation, shape_text
 from .table import DEMANDS, RANKS, demand_numbers, is_axis, is_size, known_numbers, on, refuse
 
 # Ranks ------------------------------------------------------------------------------------------
@@ -54,9 +54,6 @@ _NUMBERS: dict[str, tuple[int, Callable[[int, int], bool], str]] = {
     "Sum Mean Prod Max Min All Any EuclideanNorm": (
         1, is_axis, "Invalid reduction dimension ({number} for input with {rank} dimension(s)",
     ),
-    "ArgMax ArgMin": (
-        1, is_axis, "Expected dimension in the range [-{rank}, {rank}), but got {number}",
-    ),
     "Cumsum Cumprod": (
         1, is_axis, "ScanOp: Expected scan axis in the range [-{rank}, {rank}), but got {number}",
     ),
@@ -83,6 +80,16 @@ def _numbered(place: int, holds: Callable[[int, int], bool], complaint: str) -> 
 
 for _names, _setting in _NUMBERS.items():
     on(_names)(_numbered(*_setting))
+
+
+@on("ArgMax ArgMin")
+def _arg(operation: Operation, x: Any, axis: Any) -> None:
+    rank = len(x.shape)
+    about = "Expected dimension in the range [-{rank}, {rank}), but got {number}"
+    demand_numbers(known_numbers(axis), rank, about)
+    for at in known_numbers(axis):
+        if x.shape[at] == 0:
+            refuse(f"Reduction axis {at % rank} is empty in shape {shape_text(x.shape)}")
 
 
 @on("Squeeze")
