@@ -7,7 +7,7 @@ import zlib
 
 import numpy as np
 import tensorflow as tf
-from recording import case, error_of, main, run, told
+from recording import case, error_of, main, raised, run, told
 
 ROWS, COLUMNS = np.mgrid[0:10, 0:14].astype(float)
 SMOOTH = np.stack([ROWS * 25, COLUMNS * 18, 250 - ROWS * 12 - COLUMNS * 9], -1).astype("uint8")
@@ -185,6 +185,20 @@ def faults_of_sounds():
         error_of(lambda: tf.audio.decode_wav(wide)),
         error_of(lambda: tf.audio.encode_wav(np.zeros(3, "float32"), 8000)),
     ]
+
+
+@case
+def what_is_said_of_damaged_files():
+    def said(data, **how):
+        return raised(lambda: run(tf.image.decode_image(data, **how)))[1].split("\n")[0]
+
+    picture, photograph = run(
+        [tf.image.encode_png(np.zeros((9, 9, 3), "uint8")),
+         tf.image.encode_jpeg(np.zeros((99, 99, 3), "uint8"))]
+    )  # fmt: skip
+    cut = [said(picture[:40]), said(PNGS["gray"][:-4]), said(picture.replace(b"IDAT", b"IDAz"))]
+    halves = [said(photograph[:20]), said(photograph[:99]), said(b"\xff\xd8\xffabc", channels=3)]
+    return [[each.split(" size")[0] for each in [*cut, *halves]], said(photograph, channels=4)]
 
 
 if __name__ == "__main__":

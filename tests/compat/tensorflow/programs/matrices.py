@@ -157,5 +157,31 @@ def parts_of_complex_numbers():
     return [[str(each) for each in row] for row in found]
 
 
+@case
+def sums_by_equations():
+    """Of matrices that are fed, with known sizes and without, and of known ones."""
+
+    def found(equation, *shapes):
+        arrays = [np.asarray(RNG.randn(*shape), "float32") for shape in shapes]
+        fed = [tf.placeholder("float32", shape) for shape in shapes]
+        wide = [tf.placeholder("float32") for shape in shapes]
+        sums = [
+            tf.raw_ops.Einsum(inputs=each, equation=equation)
+            for each in (fed, [tf.constant(each) for each in arrays], wide)
+        ]
+        given = {each: arrays[at] for many in (fed, wide) for at, each in enumerate(many)}
+        return [[str(each.shape) for each in sums], run(sums, given)]
+
+    return [
+        found("ij,jk->ik", (2, 3), (3, 4)), found("bij,bjk->kb", (2, 3, 4), (2, 4, 2)),
+        found("...ij,...jk->i...k", (2, 1, 3, 4), (5, 4, 2)), found("ii->i", (3, 3)),
+        found("aab,b->a", (3, 3, 2), (2,)), found("ij->ji", (2, 3)), found("ijk->j", (2, 3, 2)),
+        found("i,j->ji", (2,), (3,)), found("abc,cd->bd", (2, 3, 4), (4, 2)), found(",->", (), ()),
+        found("...a,...a->...", (2, 3), (2, 3)), error_of(lambda: found("ij,jk", (2, 3), (3, 4))),
+        error_of(lambda: found("ij,jk->ik", (2, 3), (4, 4))),
+        error_of(lambda: found("ij->ik", (2, 3))), error_of(lambda: found("ij,j,j->i", (2, 3))),
+    ]  # fmt: skip
+
+
 if __name__ == "__main__":
     main()

@@ -4,7 +4,7 @@ from functools import partial
 
 import numpy as np
 import tensorflow as tf
-from recording import case, error_of, main, run, started, told
+from recording import case, error_of, main, raised, run, started, told
 
 WORDS = [b"Hello World", b"", b" two\t spaces ", b"\xc3\xa9t\xc3\xa9", b"a,b;;c"]
 
@@ -284,6 +284,17 @@ def signs_that_are_escaped():
     except tf.errors.InvalidArgumentError as error:
         told = error.message.splitlines()[0]
     return [told, run([tf.strings.format("{} {}", (x, x[0])), tf.strings.format("{}", halves)])]
+
+
+@case
+def what_is_left_behind_the_last_split():
+    words, rows = ["a  b ", " c", "", "x y z", "  "], ["a,b,", ",c", "", "x,y,z"]
+    splits = [(words, ""), (rows, ",")]
+    return [
+        [run(tf.strings.split(given, sep, most, result_type="RaggedTensor")).to_list()
+         for given, sep in splits for most in (-1, 0, 1, 2)],
+        raised(lambda: run(tf.strings.unicode_decode([b"\xff"], "UTF-8", "strict").values))[1][:40],
+    ]  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -59,7 +59,8 @@ def decoded(data: bytes, channels: int, dtype: str) -> Array:
     try:
         pixels, bits, own = _read(data)
     except (struct.error, zlib.error, LookupError) as error:
-        raise ValueError(f"invalid PNG data, size {len(data)}") from error
+        part = "data, size" if b"IDAT" in data else "header, data size"
+        raise ValueError(f"Invalid PNG {part} {len(data)}") from error
     pixels, wide = _with_channels(pixels, channels or own, bits), bits == 16
     if dtype == "uint8":
         return (pixels >> 8 if wide else pixels).astype(np.uint8)
@@ -69,13 +70,13 @@ def decoded(data: bytes, channels: int, dtype: str) -> Array:
 def _parts(data: bytes) -> Iterator[tuple[bytes, bytes]]:
     at = len(SIGNATURE)
     if data[:at] != SIGNATURE:
-        raise ValueError(f"invalid PNG header, data size {len(data)}")
+        raise ValueError(f"Invalid PNG header, data size {len(data)}")
     while at < len(data):
         size, name = struct.unpack_from(">I4s", data, at)
         content = data[at + 8 : at + 8 + size]
         (check,) = struct.unpack_from(">I", data, at + 8 + size)
         if check != zlib.crc32(name + content):
-            raise ValueError(f"invalid PNG data, size {len(data)}: part {name!r} is damaged")
+            raise zlib.error(f"part {name!r} is damaged")
         yield name, content
         at += 12 + size
 

@@ -23,6 +23,12 @@ Array = np.ndarray
 
 # How a file of each format begins.
 BEGINNINGS = {b"\xff\xd8\xff": "JPEG", png.SIGNATURE: "PNG", b"GIF8": "GIF", b"BM": "BMP"}
+# What is said of a file that Pillow can't read.
+UNREADABLE = {
+    "JPEG": "Invalid JPEG data or crop window, data size {size}",
+    "GIF": "Invalid GIF data (size {size}), {error}",
+    "BMP": "Invalid BMP data, size {size}: {error}",
+}
 MODES = {1: "L", 3: "RGB", 4: "RGBA"}  # of Pillow's pictures, by number of channels
 
 
@@ -53,7 +59,7 @@ def _opened(file: File) -> Iterator[Any]:
     try:
         yield _pillow().open(io.BytesIO(file.data), formats=(file.kind,))
     except (OSError, SyntaxError, ValueError, EOFError) as error:
-        raise invalid(f"Invalid {file.kind} data, size {len(file.data)}: {error}") from error
+        raise invalid(UNREADABLE[file.kind].format(size=len(file.data), error=error)) from error
 
 
 def _pillow() -> Any:
@@ -71,7 +77,7 @@ def _array(picture: Any, mode: str) -> Array:
 
 def _photograph(file: File, channels: int, dtype: str) -> Array:
     if channels == 4:
-        raise invalid("a JPEG has no fourth channel")
+        raise invalid("channels must be 0, 1, or 3 for JPEG, got 4")
     with _opened(file) as picture:
         mode = MODES[channels] if channels else "L" if picture.mode == "L" else "RGB"
         picture.draft(mode, None)  # so that gray is what the file says of brightness

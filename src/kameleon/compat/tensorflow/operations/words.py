@@ -36,9 +36,13 @@ def _split(x: Texts, delimiter: Texts, *, skip_empty: bool) -> list[Array]:
 
 @fold("StringSplitV2")
 def _split_at(x: Texts, separator: Texts, *, maxsplit: int) -> list[Array]:
-    """As Python does it."""
-    separator_given = separator.item() or None
-    return of_batch([one.split(separator_given, maxsplit) for one in x], "object").parts()
+    """As Python does it; but what is left after the last split counts, be it empty."""
+    given, rows = separator.item() or None, []
+    for one in x:
+        parts = one.split(given, maxsplit) if maxsplit else [one]
+        is_cut = given is None and len(parts) == maxsplit and one.strip()
+        rows.append([*parts, b""] if is_cut else parts)
+    return of_batch(rows, "object").parts()
 
 
 @fold("StringNGrams")
@@ -93,7 +97,7 @@ def _decoded(operation: Operation, x: bytes, encoding: str) -> list[Letter]:
     found = []
     for letter in _letters(x, CODECS.get(encoding, encoding)):
         if not letter.text and errors == b"strict":
-            raise invalid(f"Invalid formatting on input string: {x!r}")
+            raise invalid("Invalid formatting on input string")
         if letter.text in hidden:  # as no text is
             letter.text = "" if errors == b"ignore" else new
         found.append(letter)

@@ -26,6 +26,7 @@ from . import (  # noqa: F401
     sparse,
     state,
     strings,
+    sums,
 )
 from .known import first_failure, known_value
 from .rules import RULES, ShapeMismatchError, merged
