@@ -576,5 +576,46 @@ def parts_of_sparse_tensors_that_do_not_fit():
     return [[kind, message.splitlines()[0]] for kind, message in found]
 
 
+@case
+def what_is_said_of_numbers_that_are_fed():
+    """The message, with the operation; what was before the fault in the step isn't done."""
+    at, p = tf.placeholder("int32", [None]), tf.placeholder("int32")
+    x = tf.placeholder("float32", [None, 2])
+    session = tf.Session()
+    rows = tf.get_variable("rows", initializer=np.ones((5, 2), "f"))
+    held = tf.get_variable("held", initializer=np.ones((5, 2), "f"), use_resource=True)
+    steps = []
+    for each in (rows, held):
+        logits = tf.nn.embedding_lookup(each, at) * 2.0
+        losses = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=p, logits=logits)
+        steps.append([tf.train.AdamOptimizer().minimize(losses), tf.reduce_sum(losses)])
+    session.run(tf.global_variables_initializer())
+
+    def said(fetch, numbers, more=()):
+        try:
+            return session.run(fetch, {at: numbers, p: more, x: np.ones((3, 2))})[-1]
+        except tf.errors.OpError as error:
+            return [type(error).__name__, error.message.split(" (defined")[0]]
+
+    trained = [
+        [said(step, *given) for given in (
+            ([0, 4], [0, 1]), ([0, 5], [0, 1]), ([0, -1], [0, 1]), ([0, 4], [0, 2]),
+            ([0, 4], [-3, 2]), ([0, 4], [1, 1, 1]), ([0, 4], [0, 1]),
+        )]
+        for step in steps
+    ]  # fmt: skip
+    looped = tf.while_loop(
+        lambda i, a: i < 5, lambda i, a: (i + 1, a + tf.gather(x, i)[0]), [0, 0.0]
+    )
+    chosen = tf.cond(tf.reduce_sum(x) > 0, lambda: tf.gather(x, at[0]), lambda: x[0])
+    others = [
+        tf.gather([1.0, 2.0], at[0] + 0), 7 // at, 7 % at[0], tf.gather_nd([1.0, 2.0], at[:, None]),
+        tf.unsorted_segment_sum([1.0, 2.0], at, 1), tf.scatter_nd(at[:, None], [1.0, 2.0], [3]),
+        tf.pad([1.0], [at - 7]), tf.reverse_sequence(tf.ones([2, 3]), at, 1, 0), looped, chosen,
+        tf.pow(2, -at), tf.cholesky(-tf.matmul(x, x, transpose_a=True)),
+    ]  # fmt: skip
+    return [trained, [said([each], [0, 7]) for each in others], said([others[-5]], [1])]
+
+
 if __name__ == "__main__":
     main()

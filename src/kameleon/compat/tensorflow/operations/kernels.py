@@ -13,7 +13,7 @@ from kameleon.backend.calling import call
 from ..graph import Operation
 from ..shapes.rules import RULES
 from .parameters import adapted
-from .table import fold, listed, pure
+from .table import fold, listed, located, pure
 from .values import result_type, sizes_of, tensor
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -29,7 +29,10 @@ def kernel(*names: str) -> Callable[[F], F]:
         compute = adapted(function, ("operation",), {})
 
         def run(operation: Operation, *arrays: Any) -> list[Any]:
-            results = listed(compute(operation, *map(_single, arrays)))
+            try:
+                results = listed(compute(operation, *map(_single, arrays)))
+            except Exception as error:
+                raise located(error, operation) from error.__cause__
             return [
                 np.asarray(x, kind) for x, kind in zip(results, _dtypes(operation), strict=True)
             ]

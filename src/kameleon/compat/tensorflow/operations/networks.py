@@ -14,6 +14,7 @@ from kameleon.graph.primitives import conv as C
 from kameleon.graph.primitives import elementwise as E
 from kameleon.graph.primitives import indexing as I
 from kameleon.graph.primitives import pool as P
+from kameleon.graph.primitives.control import check
 from kameleon.graph.primitives.filling import full_like, least, zeros
 from kameleon.graph.primitives.movement import broadcast_to, move_axis, reshape
 from kameleon.graph.primitives.reduce import reduce_sum
@@ -288,6 +289,9 @@ pure("SoftmaxCrossEntropyWithLogits")(lambda x, y: _crossentropy(*broadcast(x, y
 
 @pure("SparseSoftmaxCrossEntropyWithLogits")
 def _of_classes(x: Node, labels: Node) -> list[Node]:
+    count = broadcast_to(E.cast(as_node(dims(x)[1]), labels.dtype), dims(labels))
+    inside = E.logical_and(E.ge(labels, zero(labels)), E.lt(labels, count))
+    labels = check(labels, inside, message="a label value is outside of the valid range")
     return _crossentropy(x, I.one_hot(labels, dims(x)[1], x.dtype))
 
 

@@ -257,6 +257,8 @@ def on_host(operation: Operation) -> HostFunction:
     if kind in graph.functions:
         return lambda store, given: store.function(graph, kind, operation.attributes)(given)
     act, is_effect = _acting(operation), _is_effect(kind)
+    if kind in DEMANDS:
+        act = _demanding(operation, act)
 
     def run(store: Store, given: Sequence[Any]) -> list[Any] | Steps:
         try:
@@ -267,6 +269,18 @@ def on_host(operation: Operation) -> HostFunction:
             raise located(error, operation) from error.__cause__
 
     return run
+
+
+def _demanding(operation: Operation, act: HostFunction) -> HostFunction:
+    """The same, once what the operation demands of arrays was asked for."""
+
+    def call(store: Store, given: Sequence[Any]) -> list[Any] | Steps:
+        values = [*map(OnHost(store).value, given)]
+        if all(isinstance(value, np.ndarray | np.generic) for value in values):
+            demand(operation, [*map(np.asarray, values)])
+        return act(store, given)
+
+    return call
 
 
 def _is_effect(kind: str) -> bool:

@@ -133,7 +133,15 @@ class Compiled:
 
 
 class AssertedError(Exception):
-    """Something that a program asserts doesn't hold; nothing was done."""
+    """Something that a program asserts doesn't hold, or that operations demand; nothing was done.
+
+    Attributes:
+        operations: those that must run alone, to tell what they found.
+    """
+
+    def __init__(self, operations: frozenset[Operation] = frozenset()) -> None:
+        super().__init__(operations)
+        self.operations = operations
 
 
 class Rows(np.ndarray):

@@ -11,6 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from kameleon.errors import EvaluationError
+
 from ..dtypes import HANDLES
 from ..failures import invalid
 from ..graph import Value
@@ -161,16 +163,18 @@ class Run:
 
     def region(self, unit: Unit, values: Sequence[Any]) -> Sequence[Any]:
         """What a region gives; if it can't be compiled as it is, in smaller units."""
-        parts = unit.divided
+        parts, failed = unit.divided, None
         if parts is None:
             try:
                 return regions.run(self.store, unit, values[: len(unit.inputs)])
             except regions.DivideError as error:
                 parts = unit.divided = unit.in_parts(error.hints)
-            except AssertedError:
-                parts = unit.with_assertions_alone()
+            except AssertedError as error:
+                parts, failed = unit.with_alone(error.operations), error.__cause__
         given = dict(zip([*unit.inputs, *unit.shown], values, strict=True))
         inner = Run(self.store, parts, given, trace=self._trace)
         inner.run()
+        if isinstance(failed, EvaluationError):  # it's told, even if alone nothing fails
+            raise invalid(str(failed)) from failed
         unit.begin_anew()
         return [*map(inner.found, unit.outputs)]

@@ -208,9 +208,9 @@ class Unit:
         """What the program asserts here."""
         return frozenset(each for each in self.within if each.type in table.ASSERTIONS)
 
-    def with_assertions_alone(self) -> Plan:
-        """What does the same, where each assertion runs alone."""
-        return self.in_parts(self.hints | Hints(on_host=self.assertions))
+    def with_alone(self, operations: frozenset[Operation]) -> Plan:
+        """What does the same, where each of these operations runs alone."""
+        return self.in_parts(self.hints | Hints(on_host=operations))
 
 
 class Plan:

@@ -57,7 +57,7 @@ def run(store: Store, unit: Unit, values: Sequence[Any], openly: bool = True) ->
 
     Raises:
         DivideError: it must be run in smaller units.
-        AssertedError: it must be run so that each assertion runs alone, and tells what it found.
+        AssertedError: it must be run so that some operations run alone, and tell what they found.
     """
     direct: Compiled | None = unit.direct
     if direct is not None and (results := direct.at_once(values)) is not None:
@@ -88,11 +88,19 @@ def run(store: Store, unit: Unit, values: Sequence[Any], openly: bool = True) ->
         failed = isinstance(error, EvaluationError)
         if failed and compiled and compiled.is_open:  # the sizes may be such as weren't thought of
             return run(store, unit, values, openly=False)
-        if unit.assertions:  # what the program asserts may not hold, and was to come first
-            raise AssertedError from error
+        # What the program asserts may not hold, and was to come first.
+        alone = unit.assertions | (_failing(unit, str(error)) if failed else frozenset())
+        if alone:
+            raise AssertedError(alone) from error
         if failed:
             raise invalid(str(error)) from error
         raise
+
+
+def _failing(unit: Unit, message: str) -> frozenset[Operation]:
+    """The operations that a message names, unless they would run alone."""
+    named = {each for each in unit.within if f"{{{{node {each.name}}}}}" in message}
+    return frozenset(named - unit.hints.on_host)
 
 
 class DivideError(Exception):

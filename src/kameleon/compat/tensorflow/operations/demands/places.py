@@ -91,6 +91,18 @@ def _segments(operation: Operation, x: Any, at: Any, count: Any) -> None:
             refuse(f"{about} is out of range [0, {size})")
 
 
+@on("ReverseSequence")
+def _reversed(operation: Operation, x: Any, lengths: Any) -> None:
+    axis, batch = operation.attribute("seq_dim"), operation.attribute("batch_dim")
+    if lengths.shape != (size := x.shape[batch],):
+        refuse(f"len(seq_lens) != input.dims({batch}), ({lengths.shape[0]} vs. {size})")
+    for place, length in enumerate(known_numbers(lengths)):
+        if length < 0:
+            refuse(f"seq_lens({place}) < 0")
+        if length > x.shape[axis]:
+            refuse(f"seq_lens({place}) > input.dims({axis})")
+
+
 @on("AssignAddVariableOp AssignSubVariableOp")
 def _changed(operation: Operation, x: Any, value: Any) -> None:
     if x.shape != value.shape:

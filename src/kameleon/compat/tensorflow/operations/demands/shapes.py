@@ -117,11 +117,14 @@ def _entropy(operation: Operation, logits: Any, labels: Any) -> None:
 
 @on("SparseSoftmaxCrossEntropyWithLogits")
 def _sparse_entropy(operation: Operation, logits: Any, labels: Any) -> None:
+    if logits.shape[:1] != labels.shape:
+        shapes = pair(logits, labels, " and labels shape ")
+        refuse(f"logits and labels must have the same first dimension, got logits shape {shapes}")
     known, count = known_numbers(labels), logits.shape[-1]
-    for label in known:
-        if not 0 <= label < count:
-            about = f"Received a label value of {label} which is outside the valid range of"
-            refuse(f"{about} [0, {count}).  Label values: {' '.join(map(str, known))}")
+    least, most = min(known, default=0), max(known, default=0)
+    if known and not 0 <= least <= most < count:
+        about = f"Received a label value of {least if least < 0 else most} which is outside the"
+        refuse(f"{about} valid range of [0, {count}).  Label values: {' '.join(map(str, known))}")
 
 
 # Shapes -----------------------------------------------------------------------------------------
@@ -157,6 +160,9 @@ def _padded(operation: Operation, x: Any, margins: Any, *value: Any) -> None:
     if margins.shape != (len(x.shape), 2):
         about = "The first dimension of paddings must be the rank of inputs"
         refuse(f"{about}{pair(margins, x, ' ')}")
+    for before, after in np.reshape(known_numbers(margins), (-1, 2)).tolist():
+        if min(before, after) < 0:
+            refuse(f"Paddings must be non-negative: {before} {after}")
 
 
 # Parts ------------------------------------------------------------------------------------------
