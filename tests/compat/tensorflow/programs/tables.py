@@ -5,7 +5,7 @@ import tempfile
 
 import numpy as np
 import tensorflow as tf
-from recording import case, error_of, main, told
+from recording import case, error_of, main, raised, told
 from tensorflow.python.ops import list_ops
 
 L = tf.contrib.lookup
@@ -226,6 +226,15 @@ def lists_in_a_table():
         session.run(table.insert_or_assign(at, value))
         found.append(session.run([*lengths, list_ops.tensor_list_stack(one, tf.float32)]))
     return [*found, session.run(table.erase(keys[:1])), session.run([table.size(), *lengths])]
+
+
+@case
+def what_is_said_of_files_with_few_columns():
+    path = file_of("x\ny\n")
+    given = tf.lookup.TextFileInitializer(path, tf.string, 0, tf.int64, 1)
+    table = tf.lookup.StaticHashTable(given, -1)
+    message = raised(lambda: tf.Session().run(table.initializer))[1]
+    return message.replace(path, "FILE").split("\n")[0]
 
 
 if __name__ == "__main__":

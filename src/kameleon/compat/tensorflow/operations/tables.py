@@ -233,8 +233,8 @@ def _initialize_from_file(
     if vocab_size > len(lines):
         raise invalid(f"Invalid vocab_size in {path}: expected {vocab_size}, got {len(lines)}")
     _begin(table, (
-        (_parsed(_column(operation, "key", number, line), kinds[0]),
-         _parsed(_column(operation, "value", number, line), kinds[1]))
+        (_parsed(_column(operation, "key", number, line, path), kinds[0]),
+         _parsed(_column(operation, "value", number, line, path), kinds[1]))
         for number, line in enumerate(lines)
     ))  # fmt: skip
 
@@ -246,7 +246,7 @@ def lines_of(path: str) -> Iterator[bytes]:
             yield line.rstrip(b"\r\n")
 
 
-def _column(operation: Operation, part: str, number: int, line: bytes) -> Any:
+def _column(operation: Operation, part: str, number: int, line: bytes, path: str) -> Any:
     """What of a line is the key, or the value: its number, all of it, or a column."""
     at = operation.attribute(f"{part}_index")
     if at == LINE_NUMBER:
@@ -255,7 +255,9 @@ def _column(operation: Operation, part: str, number: int, line: bytes) -> Any:
         return line
     columns = line.split(operation.attribute("delimiter"))
     if at >= len(columns):
-        raise invalid(f"Invalid number of columns in line {number}: {len(columns)}, need {at + 1}")
+        most = max(operation.attribute(f"{each}_index") for each in ("key", "value"))
+        about = f"Invalid number of columns in {path} line {number} ({line.decode()})"
+        raise invalid(f"{about} : expected {most} got {len(columns)}")
     return columns[at]
 
 
