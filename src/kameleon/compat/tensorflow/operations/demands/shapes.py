@@ -208,7 +208,7 @@ def _split_by_sizes(operation: Operation, x: Any, sizes: Any, axis: Any) -> None
     total = sum(size for size in counts if size != -1)
     if counts.count(-1) > 1:
         refuse("There can only be one -1 in the input.")
-    for at in known_numbers(axis) if counts else ():
+    for at in known_numbers(axis) if len(counts) > 1 else ():  # one part is all, whatever is asked
         if total > x.shape[at] or (-1 not in counts and total != x.shape[at]):
             refuse(
                 "Determined shape must either match input shape along split_dim exactly if fully"
