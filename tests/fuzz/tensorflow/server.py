@@ -159,7 +159,7 @@ def operation_by_operation():
     from kameleon.compat.tensorflow.operations.table import is_compiled, is_kept
     from kameleon.compat.tensorflow.running import plan
 
-    def cut(self):
+    def cut(self, left):
         self._levels = {element: place for place, element in enumerate(self._needed.elements)}
 
     plan.structure = lambda *given: None
