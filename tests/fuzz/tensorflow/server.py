@@ -156,14 +156,15 @@ def answer(text):
 
 def operation_by_operation():
     """Let Kameleon compile each operation alone, and no loop and no choice."""
-    from kameleon.compat.tensorflow.operations.table import is_compiled, is_kept
+    from kameleon.compat.tensorflow.operations.table import is_kept
     from kameleon.compat.tensorflow.running import plan
 
     def cut(self, left):
         self._levels = {element: place for place, element in enumerate(self._needed.elements)}
 
     plan.structure = lambda *given: None
-    plan.Plan._is_compiled = lambda self, each: is_compiled(each) and not is_kept(each)
+    compiled = plan.Plan._is_compiled
+    plan.Plan._is_compiled = lambda self, each: compiled(self, each) and not is_kept(each)
     plan.Plan._find_levels = cut
 
 

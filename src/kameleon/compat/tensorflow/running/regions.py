@@ -90,7 +90,7 @@ def run(store: Store, unit: Unit, values: Sequence[Any], openly: bool = True) ->
             return run(store, unit, values, openly=False)
         # What the program asserts may not hold, and was to come first.
         alone = unit.assertions | (_failing(unit, str(error)) if failed else frozenset())
-        if alone:
+        if alone := alone - unit.hints.on_host:  # else they would run alone
             raise AssertedError(alone) from error
         if failed:
             raise invalid(str(error)) from error
@@ -98,9 +98,8 @@ def run(store: Store, unit: Unit, values: Sequence[Any], openly: bool = True) ->
 
 
 def _failing(unit: Unit, message: str) -> frozenset[Operation]:
-    """The operations that a message names, unless they would run alone."""
-    named = {each for each in unit.within if f"{{{{node {each.name}}}}}" in message}
-    return frozenset(named - unit.hints.on_host)
+    """The operations that a message names."""
+    return frozenset(each for each in unit.within if f"{{{{node {each.name}}}}}" in message)
 
 
 class DivideError(Exception):

@@ -49,7 +49,7 @@ def behind(operation: Operation, index: int = 0) -> list[tuple[Shape, int]]:
             return [(shape, operation.attribute("element_dtype"))]
         if operation.type in TELLING and not known:
             known = [(None, operation.attribute("element_dtype"))]
-        is_handed = operation.type in PASSING or operation.type in CHANGING
+        is_handed = operation.type in PASSING or (operation.type in CHANGING and index == 0)
         if not is_handed or not operation.inputs:
             return known
         operation, index = operation.inputs[0]
