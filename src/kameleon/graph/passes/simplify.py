@@ -145,6 +145,7 @@ class Rewriter:
         return None
 
     def _rules_of(self, primitive: Primitive) -> tuple[Rule, ...]:
+        """The rules for a primitive, in the order in which they're tried."""
         name, elementwise = primitive.name, primitive.elementwise
         folds = self.fold is not None and name != "broadcast_to"
         first = (self._folded,) if folds and elementwise else ()
