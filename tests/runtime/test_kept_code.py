@@ -78,7 +78,7 @@ def test_constants_are_folded_by_their_bits() -> None:
     from kameleon.runtime.compiler import _fold
 
     ones = constant(np.ones(2, "float32"))
-    assert [signs(_fold(padded(ones, v))) for v in (0.0, -0.0)] == [
+    assert [signs(_fold(padded(ones, v), [np.ones(2, "float32")])) for v in (0.0, -0.0)] == [
         [False] * 3,
         [True, False, False],
     ]
