@@ -87,7 +87,7 @@ OF_TENSORFLOW = [
     (TF + "tf.load_op_library('x.so')", CANT, "operations in C++"),
     (TF + "tf.contrib.cudnn_rnn.CudnnLSTM", CANT, "type CudnnRNN"),
     (TF + "tf.contrib.nccl", CANT, "has no nccl"),
-    (TF + "tf.raw_ops.Einsum", CANT, "type Einsum"),
+    (TF + "tf.io.decode_proto", CANT, "type DecodeProtoV2"),
     (TF + "tf.estimator.BoostedTreesClassifier", CANT, "boosted trees"),
     (TF + "tf.train.Server", CANT, "clusters"),
     (TF + "with tf.device('/gpu:0'): pass", NOTE, "a hint"),
