@@ -6,7 +6,7 @@ for all operations in them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -312,19 +312,23 @@ class Needed:
         condition = self.condition(switch.inputs[1], PASSING | ENTERS)
         return condition if any(condition == each for each, _ in self.guards[switch]) else None
 
-    def left(self) -> dict[Operation | Compound, frozenset[Frame]]:
-        """By element, the loops something of which came out before it: a loop itself may go on with
-        what comes so late, as what counts its turns for a gradient that was made after it.
+    def left(self) -> dict[Operation | Compound, Mapping[Frame, int]]:
+        """By element, the loops something of which came out before it, and how often: a loop itself
+        may go on with what comes so late, as what counts its turns for a gradient that was made
+        after it.
         """
-        found: dict[Operation | Compound, frozenset[Frame]] = {}
+        found: dict[Operation | Compound, Mapping[Frame, int]] = {}
         for element in self.elements:
-            frames = frozenset[Frame]()
+            times: dict[Frame, int] = {}
             for source, _ in self.sources(element):
                 before = self.of(source)
-                frames |= found.get(before, frames)
+                come_out = dict(found.get(before, {}))
                 if not isinstance(before, Compound) and before.type in EXITS:
-                    frames |= {self.frames[before]}
-            found[element] = frames
+                    frame = self.frames[before]
+                    come_out[frame] = come_out.get(frame, 0) + 1
+                for frame, count in come_out.items():
+                    times[frame] = max(count, times.get(frame, 0))
+            found[element] = times
         return found
 
     def _is_turn(self, condition: Operation, frame: Frame) -> bool:

@@ -336,7 +336,7 @@ class Plan:
             or not self._is_compiled(element)
         )
 
-    def _find_levels(self, left: Mapping[Operation | Compound, frozenset[Frame]]) -> None:
+    def _find_levels(self, left: Mapping[Operation | Compound, Mapping[Frame, int]]) -> None:
         """How much of the host lies before each element; what's fed is there from the beginning."""
         needed = self._needed
         alone = {element for element in needed.elements if self._is_alone(element)}
@@ -364,19 +364,19 @@ class Plan:
     def _turning(
         self,
         levels: Mapping[Operation | Compound, int],
-        left: Mapping[Operation | Compound, frozenset[Frame]],
+        left: Mapping[Operation | Compound, Mapping[Frame, int]],
     ) -> dict[Operation | Compound, int]:
         """By what comes out of a loop, the level of all that its turns need; but what comes to the
         loop after something came out of it isn't needed for that.
         """
-        frames, highest = self._needed.frames, defaultdict[tuple[Frame, bool], int](int)
+        frames, highest = self._needed.frames, defaultdict[tuple[Frame, int], int](int)
         for element, level in levels.items():
             for depth in range(len(frames[element])):
                 frame = frames[element][: depth + 1]
-                key = frame, frame in left[element]
+                key = frame, _times_left(left[element], frame)
                 highest[key] = max(highest[key], level)
         return {
-            each: max(highest[frame, late] for late in {False, frame in left[each]})
+            each: max(highest[frame, times] for times in range(_times_left(left[each], frame) + 1))
             for each, frame in frames.items()
             if not isinstance(each, Compound) and each.type in EXITS
         }
@@ -403,7 +403,9 @@ class Plan:
             level, frame = self._levels[element], needed.frames[element]
             if not isinstance(element, Compound) and self._is_alone(element):
                 kind = FED if needed.is_fed(element) else element.type
-                units.append(Unit([element], kind, self._hints, False, frame, left[element]))
+                units.append(
+                    Unit([element], kind, self._hints, False, frame, frozenset(left[element]))
+                )
                 continue
             before = mutexes.get(element, frozenset())
             key = (frame, needed.guards[element], level, before)
@@ -508,6 +510,11 @@ class Plan:
 def _number(value: Value) -> tuple[int, int]:
     """What orders values as they were made."""
     return value[0].serial, value[1]
+
+
+def _times_left(left: Mapping[Frame, int], frame: Frame) -> int:
+    """How often something came out of a loop, or of those around it."""
+    return sum(left.get(frame[:depth], 0) for depth in range(1, len(frame) + 1))
 
 
 def _can_wait(element: Operation | Compound) -> bool:
