@@ -513,5 +513,21 @@ def what_all_turns_of_an_inner_loop_take_of_the_outer():
     return run([y, tf.gradients(y, w)])
 
 
+@case
+def gradients_that_wait_for_what_comes_out_of_their_loops():
+    x = tf.constant([0.3, 0.5])
+
+    def body(i, y):
+        def inner(j, u):
+            with tf.control_dependencies([tf.py_func(lambda a: a, [u], tf.float32)]):
+                return j + 1, tf.tanh(u) * 0.9
+
+        return i + 1, tf.while_loop(lambda j, u: j < 2, inner, (0, y * 1.5))[1]
+
+    y = tf.while_loop(lambda i, y: i < 3, body, (0, x))[1]
+    slope = tf.cond(tf.reduce_mean(y) > 0.0, lambda: tf.gradients(y, x)[0], lambda: x)
+    return run([y, slope])
+
+
 if __name__ == "__main__":
     main()
