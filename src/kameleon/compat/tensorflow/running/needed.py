@@ -322,10 +322,10 @@ class Needed:
             times: dict[Frame, int] = {}
             for source, _ in self.sources(element):
                 before = self.of(source)
-                come_out = dict(found.get(before, {}))
+                come_out = found.get(before, {})
                 if not isinstance(before, Compound) and before.type in EXITS:
                     frame = self.frames[before]
-                    come_out[frame] = come_out.get(frame, 0) + 1
+                    come_out = {**come_out, frame: come_out.get(frame, 0) + 1}
                 for frame, count in come_out.items():
                     times[frame] = max(count, times.get(frame, 0))
             found[element] = times
