@@ -195,10 +195,16 @@ def one_hot(indices: Array, num_classes: int) -> Array:
     return (np.asarray(indices)[..., None] == np.arange(num_classes)).astype("float64")
 
 
-@known()
-def spatial_2d_padding(x: Array, padding: Any, data_format: str) -> Array:
+@known("spatial_2d_padding", "spatial_3d_padding")
+def spatial_padding(x: Array, padding: Any, data_format: str) -> Array:
     first = data_format == "channels_first"
     return np.pad(x, [(0, 0)] * (1 + first) + [tuple(p) for p in padding] + [(0, 0)] * (not first))
+
+
+def _resized(x: Array, factors: Sequence[int], data_format: str) -> Array:
+    for axis, factor in enumerate(factors, 2 if data_format == "channels_first" else 1):
+        x = np.repeat(x, factor, axis)
+    return x
 
 
 @known()
@@ -207,10 +213,12 @@ def resize_images(
 ) -> Array:
     if interpolation != "nearest":
         raise UnknownError(interpolation)
-    axes = (2, 3) if data_format == "channels_first" else (1, 2)
-    for axis, factor in zip(axes, (height_factor, width_factor), strict=True):
-        x = np.repeat(x, factor, axis)
-    return x
+    return _resized(x, (height_factor, width_factor), data_format)
+
+
+@known()
+def resize_volumes(x: Array, depth: int, height: int, width: int, data_format: str) -> Array:
+    return _resized(x, (depth, height, width), data_format)
 
 
 # Products and windows ---------------------------------------------------------------------------
@@ -317,6 +325,25 @@ def depthwise_conv2d(
     if not parts:
         raise UnknownError("no channels")
     return _back(np.concatenate(parts, -1), data_format)
+
+
+@known("local_conv1d", "local_conv2d")
+@_plain
+def local_conv(
+    inputs: Array, kernel: Array, kernel_size: Sequence[int], strides: Sequence[int],
+    output_shape: Sequence[int] = (), data_format: str = "channels_last",
+) -> Array:  # fmt: skip
+    """A kernel of its own for each place, over the elements of a window as they lie in `inputs`."""
+    x = _last(inputs, data_format)
+    _, counts = _places(x, kernel_size, strides, "valid", 0.0)
+    result = np.zeros((len(x), *counts, kernel.shape[-1]))
+    for number, place in enumerate(np.ndindex(*counts)):
+        cut = tuple(
+            slice(p * s, p * s + n) for p, s, n in zip(place, strides, kernel_size, strict=True)
+        )
+        window = _back(x[(slice(None), *cut)], data_format)
+        result[(slice(None), *place)] = window.reshape(len(x), kernel.shape[1]) @ kernel[number]
+    return _back(result, data_format)
 
 
 @known("pool2d", "pool3d")

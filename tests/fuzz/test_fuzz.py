@@ -161,8 +161,9 @@ def test_a_sum_that_cancels_blames_no_engine(engine_name: str) -> None:
 
 
 def test_few_results_are_decided_by_last_bits() -> None:
-    """Else what isn't looked at could be wrong."""
-    trials = [Trial(quietly(lambda s=s: generated(s)).build()) for s in range(20)]
+    """Else what isn't looked at could be wrong. Half precision has few others."""
+    programs = [quietly(lambda s=s: generated(s)) for s in range(20)]
+    trials = [Trial(p.build()) for p in programs if "'float16'" not in p.lines[0]]
     count = sum(len(trial.built.outputs) for trial in trials)
     assert sum(len(quietly(lambda t=trial: t.delicate)) for trial in trials) < 0.03 * count
 

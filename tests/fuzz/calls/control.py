@@ -83,5 +83,6 @@ def gradient(d: Draft) -> str | None:
 
 WEIGHTS.update(
     gradient=8, operator=4, with_number=2, indexed=3, whole_numbers=2, logic=2, rnn=0.7,
-    while_loop=0.5, conv3d=0.4, pool3d=0.4, ctc=0.4, separable_conv=0.6,
+    while_loop=0.5, conv3d=0.4, pool3d=0.4, ctc=0.4, separable_conv=0.6, conv3d_transpose=0.4,
+    local_conv1d=1, local_conv2d=1, resize_volumes=0.4,
 )  # fmt: skip

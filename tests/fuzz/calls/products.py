@@ -122,22 +122,48 @@ def separable_conv(d: Draft) -> str:
     )
 
 
-@call
-def conv2d_transpose(d: Draft) -> str:
-    x, form, channels, padding = _window(d, 2)
-    kernel = _kernel(d, (d.int(1, 3), d.int(1, 3), d.int(1, 3), channels), 2)
-    strides = (d.int(1, 2), d.int(1, 2))
-    spatial = x.shape[2:] if form == "channels_first" else x.shape[1:3]
-    sizes = [
-        n * s + (max(k - s, 0) if padding == "valid" else 0)
-        for n, s, k in zip(spatial, strides, kernel.shape, strict=False)
-    ]
-    out = (
-        (x.shape[0], kernel.shape[2], *sizes)
-        if form == "channels_first"
-        else (x.shape[0], *sizes, kernel.shape[2])
-    )
-    return (
-        f"K.conv2d_transpose({x.name}, {kernel.name}, {out}, strides={strides},"
-        f" padding={padding!r}, data_format={form!r})"
-    )
+def _transposed(rank: int) -> Call:
+    def draw(d: Draft) -> str:
+        x, form, channels, padding = _window(d, rank)
+        made = d.int(1, 3)
+        kernel = _kernel(d, (*(d.int(1, 3) for _ in range(rank)), made, channels), rank)
+        strides = tuple(d.int(1, 2) for _ in range(rank))
+        spatial = x.shape[2:] if form == "channels_first" else x.shape[1:-1]
+        sizes = [
+            n * s + (max(k - s, 0) if padding == "valid" else 0)
+            for n, s, k in zip(spatial, strides, kernel.shape, strict=False)
+        ]
+        out = (made, *sizes) if form == "channels_first" else (*sizes, made)
+        return (
+            f"K.conv{rank}d_transpose({x.name}, {kernel.name}, {(x.shape[0], *out)},"
+            f" strides={strides}, padding={padding!r}, data_format={form!r})"
+        )
+
+    return draw
+
+
+def _local(rank: int) -> Call:
+    """Each place has a kernel of its own; K asks for sizes that are known."""
+
+    def draw(d: Draft) -> str | None:
+        x, form, channels, _ = _window(d, rank)
+        first = form == "channels_first"
+        spatial = x.node.shape[2:] if first else x.node.shape[1:-1]
+        sizes, strides = (tuple(d.int(1, 3) for _ in range(rank)) for _ in range(2))
+        if None in x.node.shape[1:] or any(n < k for n, k in zip(spatial, sizes, strict=True)):
+            return None
+        out = [(n - k) // s + 1 for n, k, s in zip(spatial, sizes, strides, strict=True)]
+        shape = (int(np.prod(out)), int(np.prod(sizes)) * channels, d.int(1, 3))
+        shown = f", {tuple(out)}" if rank == 2 else ""
+        return (
+            f"K.local_conv{rank}d({x.name}, {_kernel(d, shape, 3).name}, {sizes}, {strides}{shown},"
+            f" data_format={form!r})"
+        )
+
+    return draw
+
+
+for _rank in (2, 3):
+    CALLS[f"conv{_rank}d_transpose"] = _transposed(_rank)
+for _rank in (1, 2):
+    CALLS[f"local_conv{_rank}d"] = _local(_rank)

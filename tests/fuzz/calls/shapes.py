@@ -148,8 +148,10 @@ def one_hot(d: Draft) -> str:
 def padding(d: Draft) -> str:
     if d.flag():
         return f"K.temporal_padding({d.float(3, 3).name}, {(d.int(0, 2), d.int(0, 2))})"
-    pairs = ((d.int(0, 2), d.int(0, 2)), (d.int(0, 2), d.int(0, 2)))
-    return f"K.spatial_2d_padding({d.float(4, 4).name}, {pairs}, {layout(d)!r})"
+    rank = d.choice([2, 2, 3])
+    pairs = tuple((d.int(0, 2), d.int(0, 2)) for _ in range(rank))
+    x = d.float(rank + 2, rank + 2)
+    return f"K.spatial_{rank}d_padding({x.name}, {pairs}, {layout(d)!r})"
 
 
 @call
@@ -157,3 +159,10 @@ def resize_images(d: Draft) -> str:
     how = d.choice(["nearest", "nearest", "bilinear"])
     x = d.float(4, 4, filled=True)
     return f"K.resize_images({x.name}, {d.int(1, 3)}, {d.int(1, 3)}, {layout(d)!r}, {how!r})"
+
+
+@call
+def resize_volumes(d: Draft) -> str:
+    x = d.float(5, 5, filled=True)
+    factors = ", ".join(str(d.int(1, 2)) for _ in range(3))
+    return f"K.resize_volumes({x.name}, {factors}, {layout(d)!r})"
