@@ -29,7 +29,7 @@ REFUSED = re.compile(
     "|concating an empty tensor list|gather 0-elements from a list|because it has already been read"
     "|but array is not resizeable|the element shape is not fully defined"
     "|but params is empty|No gradient defined for op"
-    r"|Retval\[0\] does not have value"  # after its optimizer of arithmetic
+    r"|Retval\[\d+\] does not have value"  # after its optimizer; its gradients of branches
     r"|are 0 and \d for '\S+ResourceApply"  # steps in branches, once these have gradients
 )
 Answer = dict[str, Any]

@@ -153,6 +153,7 @@ class Reading:
         for name, attribute in node.attr.items():
             if attribute.placeholder:
                 made.attr[name].CopyFrom(self._value(attribute))
+        made.attr.pop("_class", None)  # where it runs: beside what an argument stands for, perhaps
         return made
 
 

@@ -316,6 +316,23 @@ def lists_of_another_type():
 
 
 @case
+def lists_of_tensors_that_nothing_was_set_to():
+    count = tf.placeholder_with_default(2, [])
+    made = list_ops.tensor_list_reserve([-1], count, tf.float32)
+    other = tf.raw_ops.TensorListReserve(element_shape=-1, num_elements=count, element_dtype=1)
+    tried = [
+        list_ops.tensor_list_stack(made, tf.float32),
+        list_ops.tensor_list_stack(other, tf.float32),
+        list_ops.tensor_list_gather(made, [1, 0], tf.float32),
+        list_ops.tensor_list_gather(other, [1, 0], tf.float32),
+        list_ops.tensor_list_get_item(made, 1, tf.float32),
+        list_ops.tensor_list_concat(made, tf.float32, [None]),
+    ]
+    found = [raised(lambda each=each: run(each)) for each in tried]
+    return [[kind, told.splitlines()[0]] for kind, told in found]
+
+
+@case
 def sizes_while_a_graph_is_made():
     x = tf.placeholder(tf.float32, [None, 3])
     calls = [

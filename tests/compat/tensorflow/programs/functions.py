@@ -30,6 +30,22 @@ def call_by_name():
 
 
 @case
+def gradient_of_what_lies_beside_others():
+    """Where operations run is said by names that aren't there in a gradient's graph."""
+    x, c = tf.constant([1.0, 2.0]), tf.constant(3.0)
+    v = tf.get_variable("v", initializer=[2.0], use_resource=True)
+
+    @function.Defun(tf.float32)
+    def product(x):
+        with tf.colocate_with(c, ignore_existing=True):
+            return tf.sin(x) * c * v
+
+    y = product(x)
+    found = tf.gradients(y, [x, c, *y.op.inputs[1:]])
+    return [[str(each.shape) for each in found], run([y, *found])]
+
+
+@case
 def gradient_of_a_call():
     @function.Defun(tf.float32, tf.float32)
     def product(x, y):

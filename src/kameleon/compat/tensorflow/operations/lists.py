@@ -21,6 +21,19 @@ from .values import Kind, integers, texts
 
 Array = np.ndarray
 
+# What's said of tensors that nothing was set to, where their shape isn't known.
+READ = (
+    "Trying to read an uninitialized tensor but element_shape is not fully defined: {} and no list"
+    " element is set."
+)
+GATHER = (
+    "Tried to gather uninitialized tensors from a list with non-fully-defined element_shape: {}"
+)
+STACK = (
+    "Tried to stack list which only contains uninitialized tensors and has a non-fully-defined"
+    " element_shape: {}"
+)
+
 
 class TensorList(Resource):
     """Tensors of one type.
@@ -39,15 +52,15 @@ class TensorList(Resource):
         """A list of such tensors."""
         return TensorList(items, self.dtype, self.shape, self.limit)
 
-    def item(self, at: int, shape: Shape) -> Any:
-        """A tensor; zeros where nothing was set."""
+    def item(self, at: int, shape: Shape, refusal: str = READ) -> Any:
+        """A tensor; zeros where nothing was set: if of unknown shape, it's refused."""
         if not 0 <= at < len(self.items):
             raise invalid(
                 f"Trying to access element {at} in a list with {len(self.items)} elements."
             )
         found = self.items[at]
         if found is None:
-            return self._zeros(shape)
+            return self._zeros(shape, refusal)
         if isinstance(found, Resource):
             return found  # a list in a list
         return texts(found) if self.dtype == "string" else np.asarray(found)
@@ -61,15 +74,13 @@ class TensorList(Resource):
         are_alike = len(kinds) == 1 and all(kind.kind in "biuf" for _, kind in kinds)
         return np.stack(self.items) if are_alike else None
 
-    def _zeros(self, shape: Shape) -> Array:
+    def _zeros(self, shape: Shape, refusal: str) -> Array:
         known = _merged(shape, self.shape)
         for each in self.items:
             if each is not None and not _is_known(known):
                 known = _merged(known, np.shape(each))
         if known is None or not _is_known(known):
-            raise invalid(
-                "Trying to read an uninitialized tensor but element_shape is not fully defined"
-            )
+            raise invalid(refusal.format(shape_text(known)))
         return np.zeros(known, in_numpy(self.dtype))
 
     def stacked(self, shape: Shape, places: list[int] | None = None) -> Array:
@@ -83,7 +94,8 @@ class TensorList(Resource):
                     f" element_shape: {shape_text(known)}"
                 )
             return np.zeros((0, *(known or ())), in_numpy(self.dtype))
-        return np.stack([self.item(at, shape) for at in chosen])
+        refusal = STACK if places is None else GATHER
+        return np.stack([self.item(at, shape, refusal) for at in chosen])
 
 
 def _is_known(shape: Shape) -> bool:
@@ -234,8 +246,13 @@ def _concatenate(
     full = element_shape if shape is None else shape_in(shape)
     known = _merged(full[1:] if full else None, given.shape[1:] if given.shape else None)
     lengths = list(np.asarray(sizes, np.int64))
+    refusal = f"but leading_dims has only {len(lengths)} elements."
     parts = [
-        given.item(at, (int(lengths[at]), *(known or ())) if at < len(lengths) else full)
+        given.item(
+            at,
+            (int(lengths[at]), *(known or ())) if at < len(lengths) else full,
+            f"List contains uninitialized tensor at index {at} {refusal}",
+        )
         for at in range(len(given.items))
     ]
     parts = parts or [np.zeros((0, *(known or ())), in_numpy(given.dtype))]

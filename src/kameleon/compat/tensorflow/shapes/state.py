@@ -12,7 +12,7 @@ from ..graph import PASSING, Operation, Shape
 from .handles import shape_behind
 from .known import value_at
 from .notation import table
-from .rules import UNKNOWN, merged, register, same, shape_of, with_rank
+from .rules import UNKNOWN, merged, same, shape_of, with_rank
 
 RESOURCE = NUMBERS["resource"]
 
@@ -111,7 +111,19 @@ def _called(operation: Operation, given: list[Shape]) -> list[Shape]:
     return shapes if len(shapes) == count else [None] * count
 
 
-register("SymbolicGradient", lambda operation, given: given[: len(operation.types)])
+@shape_of("SymbolicGradient")
+def _slopes(operation: Operation, given: list[Shape]) -> list[Shape]:
+    """Those of the arguments, and of what is behind handles among them."""
+    places = range(len(operation.types))
+    return [
+        shape_behind(operation, place) if _is_handle(operation, place) else given[place]
+        for place in places
+    ]
+
+
+def _is_handle(operation: Operation, place: int) -> bool:
+    source, index = operation.inputs[place]
+    return source.types[index] == RESOURCE
 
 
 @shape_of("Merge RefMerge")
