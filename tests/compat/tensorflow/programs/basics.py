@@ -1,5 +1,6 @@
 """A graph, its effects and its loops, and networks that are trained."""
 
+import weakref
 from functools import partial
 
 import numpy as np
@@ -268,6 +269,29 @@ def integers_that_are_known():
 def functions_of_numpy():
     x = tf.constant([[2.0, 0.0], [0.0, 1.0]])
     return run([tf.py_func(np.sum, [x], tf.float32), tf.py_func(np.linalg.svd, [x], [x.dtype] * 3)])
+
+
+@case
+def what_nobody_takes_any_more_goes():
+    """Of a chain's arrays few live at once: by itself, in a turn of a loop, in a dataset's map."""
+    made, counts = [], []
+
+    def added(x):
+        result = np.array(x) + 1.0
+        made.append(weakref.ref(result))
+        counts.append(sum(each() is not None for each in made))
+        return result
+
+    def chain(number):
+        x = tf.fill([300000], tf.cast(number, tf.float64))
+        for _ in range(9):
+            x = tf.py_func(added, [x], tf.float64)
+        return tf.reduce_sum(x)
+
+    once = chain(tf.placeholder_with_default(0, []))
+    turns = tf.while_loop(lambda i, s: i < 2, lambda i, s: (i + 1, s + chain(s)), [0, once])
+    rows = tf.compat.v1.data.make_one_shot_iterator(tf.data.Dataset.range(2).map(chain))
+    return [[run(each), max(counts) < 4] for each in (once, turns, rows.get_next())]
 
 
 @case

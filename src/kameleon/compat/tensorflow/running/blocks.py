@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 from functools import partial
+from itertools import chain
 from typing import Any
 
+from ..dtypes import HANDLES
 from ..graph import Value
 from ..walks import in_order
 from . import steps
@@ -51,9 +53,10 @@ class Layout:
         for value in plan.fetches:
             around = self._around(plan.unit_of(value))
             self._blocks[around].fetched.append((value, self._places[value]))
+        kept = self._kept()
         for frame in list(self._within):
-            for each in self._ordered(frame):
-                self._add(frame, each)
+            block = self._blocks[frame]
+            block.fill([*chain.from_iterable(map(self._steps, self._ordered(frame)))], kept[block])
         fed = [unit for unit in plan.units if unit.kind == FED]
         self.fed = [(x, self._places[x]) for unit in fed for x in (*unit.outputs, *unit.controls)]
 
@@ -70,6 +73,17 @@ class Layout:
             self._places[value] = block.place()
         if unit.controls:
             self._places.update(dict.fromkeys(unit.controls, block.place()))
+
+    def _kept(self) -> dict[steps.Block, set[int]]:
+        """By block, the places that aren't freed: of what is fetched, of what others hold as long
+        as it runs, of single numbers and texts, and of what is nothing but "it has run".
+        """
+        kept = {each: {at for _, at in each.fetched} for each in self._blocks.values()}
+        for unit in self._plan.units:
+            is_held = unit.kind == FED or unit.is_constant or unit.enters_all_turns
+            values = [*unit.controls, *(x for x in unit.outputs if is_held or _is_single(x))]
+            kept[self._blocks[self._around(unit)]].update(map(self._places.__getitem__, values))
+        return kept
 
     # Order --------------------------------------------------------------------------------------
 
@@ -94,16 +108,15 @@ class Layout:
 
     # Steps --------------------------------------------------------------------------------------
 
-    def _add(self, frame: Frame, each: Unit | Frame) -> None:
-        steps_of = self._blocks[frame].steps
+    def _steps(self, each: Unit | Frame) -> Iterator[steps.Step | steps.Looping]:
         if isinstance(each, tuple):
             exits = [unit for unit in self._within[each] if unit.kind in EXITS]
             places = [self._places[x] for unit in exits for x in (*unit.outputs, *unit.controls)]
-            steps_of.append(steps.Looping(self._blocks[each], places))
+            yield steps.Looping(self._blocks[each], places)
         elif each.is_constant:
             self.constants.append(self._step(each))
         elif each.kind != FED and self._can_run(each):
-            steps_of.append(self._step(each))
+            yield self._step(each)
 
     def _can_run(self, unit: Unit) -> bool:
         """Whether a unit waits for values of one loop alone: else it never runs."""
@@ -122,6 +135,12 @@ class Layout:
         if unit.kind in ENTERS:
             make = partial(make, into=self._blocks[self._around(unit)])
         return make(unit, takes, gives, ends)  # type: ignore[no-any-return]
+
+
+def _is_single(value: Value) -> bool:
+    """Whether a value is known to be a single number, or text."""
+    source, index = value
+    return source.shapes[index] == () and source.types[index] not in HANDLES
 
 
 def layout_of(plan: Plan) -> Layout:

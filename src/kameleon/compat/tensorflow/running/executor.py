@@ -26,7 +26,7 @@ from .marks import ABSENT, DEAD, MISSING, Mark
 from .plan import Plan, Unit
 from .sizes import unmarked
 from .spans import Span, Trace
-from .steps import Looping, Step, Turn
+from .steps import Looping, Step, Todo, Turn
 
 
 @dataclass(eq=False)
@@ -95,13 +95,19 @@ class Run:
         return Turn(layout.outermost, layout.begun.copy())
 
     def go_through(self, turn: Turn) -> None:
-        """Do what can be done in a turn."""
-        steps = turn.steps
-        if self._trace is None:
-            turn.steps = [step for step in steps if step.go(self, turn)]
-        else:
-            turn.steps = [step for step in steps if self._watched(step, turn, self._trace)]
-        self._done += len(steps) - len(turn.steps)
+        """Do what can be done in a turn; what isn't needed any more goes, unless it may be by what
+        was put off.
+        """
+        steps, slots, trace, late = turn.steps, turn.slots, self._trace, list[Todo]()
+        for each in steps:
+            step, go, frees = each
+            if go(self, turn) if trace is None else self._watched(step, turn, trace):
+                late.append(each)
+            elif frees and not late:
+                for at in frees:
+                    slots[at] = None
+        turn.steps = late
+        self._done += len(steps) - len(late)
         if turn.block.fetched and not turn.steps:
             self._keep(turn)
 

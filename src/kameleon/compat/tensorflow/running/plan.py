@@ -21,6 +21,7 @@ from ..walks import in_order
 from .needed import (
     CONTROL,
     DIRECTING,
+    ENTERS,
     EXITS,
     MERGES,
     SWITCHES,
@@ -139,6 +140,11 @@ class Unit:
         """Whether it gives the same in each run, outside of loops."""
         is_fed = self.kind == FED or self.frame
         return not is_fed and not self.waits_for and all(x.type == "Const" for x in self.within)
+
+    @cached_property
+    def enters_all_turns(self) -> bool:
+        """Whether it hands a value into each turn of a loop."""
+        return self.kind in ENTERS and bool(self.operation.attribute("is_constant"))
 
     @cached_property
     def closes_loop(self) -> bool:

@@ -47,17 +47,20 @@ class Run(Protocol):
         """Do what can be done in a turn."""
 
 
+Todo = tuple[Any, Callable[..., bool | None], tuple[int, ...]]
+
+
 class Block:
     """What runs in each turn of a loop; or, around all loops, once.
 
     Attributes:
-        steps: what is done, in order.
+        steps: what is done, in order, each with its method and the places that it frees.
         size: how many places it has for values.
         fetched: what is fetched of them.
     """
 
     def __init__(self) -> None:
-        self.steps: list[Any] = []
+        self.steps: list[Todo] = []
         self.size = 0
         self.fetched: list[tuple[Value, int]] = []
 
@@ -65,6 +68,13 @@ class Block:
         """A place for one more value."""
         self.size += 1
         return self.size - 1
+
+    def fill(self, steps: Sequence[Any], kept: set[int]) -> None:
+        """Let it do steps; each frees what no later one uses, but for what is kept."""
+        for step in reversed(steps):
+            self.steps.append((step, step.go, tuple({*step.places} - kept)))
+            kept |= {*step.places}
+        self.steps.reverse()
 
 
 class Turn:
@@ -82,7 +92,7 @@ class Turn:
 
     def __init__(self, block: Block, slots: list[Any], loop: Entered | None = None) -> None:
         self.block, self.slots, self.loop = block, slots, loop
-        self.steps: list[Step] = block.steps
+        self.steps = block.steps
         self.loops: dict[Block, Entered] = {}
         self.following: Turn | None = None
 
@@ -140,6 +150,12 @@ class Step:
         self.take = _taking(takes)
         self._all = [*gives] if ends is None else [*gives, ends]
         self._count = len(unit.inputs) + len(unit.shown)
+        self._takes = takes
+
+    @property
+    def places(self) -> Sequence[int]:
+        """The places in the turn that it uses."""
+        return [*self._takes, *self._all]
 
     def go(self, run: Run, turn: Turn) -> bool | None:
         """Do it; whether it has to be put off."""
@@ -293,15 +309,23 @@ class Merge(Step):
         return None
 
 
-class Enter(Step):
-    """What hands a value into a loop."""
+class Leaving(Step):
+    """What hands a value out of the turn."""
 
     is_told = False
+
+    @property
+    def places(self) -> Sequence[int]:
+        """The places in the turn that it uses."""
+        return self._takes
+
+
+class Enter(Leaving):
+    """What hands a value into a loop."""
 
     def __init__(self, *given: Any, into: Block) -> None:
         super().__init__(*given)
         self._into = into
-        self._is_constant = bool(self.unit.operation.attribute("is_constant"))
 
     def act(self, run: Run, turn: Turn, values: Sequence[Any]) -> None:
         self._enter(turn, values[0])
@@ -312,15 +336,13 @@ class Enter(Step):
     def _enter(self, turn: Turn, value: Any) -> None:
         loop = turn.entered(self._into)
         begun = [loop.constants, *(x.slots for x in loop.turns)]
-        for slots in begun if self._is_constant else [loop.first.slots]:
+        for slots in begun if self.unit.enters_all_turns else [loop.first.slots]:
             for at in self._all:
                 slots[at] = value
 
 
-class Exit(Step):
+class Exit(Leaving):
     """What hands a value out of a loop; what is dead before the loop ends isn't."""
-
-    is_told = False
 
     def act(self, run: Run, turn: Turn, values: Sequence[Any]) -> None:
         assert turn.loop is not None
@@ -330,10 +352,8 @@ class Exit(Step):
         pass
 
 
-class Next(Step):
+class Next(Leaving):
     """What hands a value to the next turn; the loop ends where it's dead."""
-
-    is_told = False
 
     def act(self, run: Run, turn: Turn, values: Sequence[Any]) -> None:
         if turn.following is None:
@@ -350,13 +370,13 @@ class Looping:
 
     Args:
         block: of the loop.
-        exits: the places of what comes out, around it.
+        places: of what comes out, around it.
     """
 
     is_told = False
 
-    def __init__(self, block: Block, exits: Sequence[int]) -> None:
-        self._block, self._exits = block, exits
+    def __init__(self, block: Block, places: Sequence[int]) -> None:
+        self._block, self.places = block, places
 
     def go(self, run: Run, turn: Turn) -> bool | None:
         """Do all turns; whether some has to be put off."""
@@ -378,7 +398,7 @@ class Looping:
         if loop.turns:
             return True
         del turn.loops[self._block]
-        for at in self._exits:
+        for at in self.places:
             if turn.slots[at] is MISSING:
                 turn.slots[at] = DEAD
         return None
