@@ -382,6 +382,29 @@ def loops_that_wait_for_each_other():
 
 
 @case
+def turns_that_wait_for_later_ones():
+    queue = tf.FIFOQueue(9, [tf.int32], shapes=[[]])
+
+    def turn(i, total):
+        put = tf.cond(i > 0, lambda: queue.enqueue(i * 10), tf.no_op)
+        taken = tf.cond(i < 5, queue.dequeue, lambda: tf.constant(0))
+        with tf.control_dependencies([put]):
+            return i + 1, total + taken
+
+    return started().run(tf.while_loop(lambda i, total: i < 6, turn, [0, 0]))
+
+
+@case
+def from_queue_to_queue_in_one_run():
+    first, second = (tf.FIFOQueue(9, [tf.int32], shapes=[[]]) for _ in range(2))
+    taken = first.dequeue()
+    fetches = [taken * 3, second.dequeue() * 2, second.enqueue(taken + 1)]
+    session = started()
+    session.run(first.enqueue(4))
+    return session.run(fetches)[:2]
+
+
+@case
 def a_loop_that_looks_until_another_one_has_put():
     q = tf.FIFOQueue(99, tf.float32, shapes=[[]])
 

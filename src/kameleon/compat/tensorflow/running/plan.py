@@ -6,6 +6,7 @@ loops, behind the same branches, and on the same side of what runs on the host.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -35,7 +36,11 @@ from .sizes import Key, Sizes
 from .structure import structure
 
 REGION, FED = "region", "fed"
-ON_MUTEXES = frozenset({"MutexLock", "ConsumeMutexLock"})
+# What puts something into queues and the like, and what takes it: who waits for the other one.
+PUTS = re.compile("QueueEnqueue|(Ordered)?(Map)?Stage$|BarrierInsert|.*AccumulatorApply|Consume")
+TAKES = re.compile(".*(Dequeue|Unstage|Peek)|BarrierTake|.*AccumulatorTake|MutexLock")
+
+Befores = Mapping[Operation | Compound, frozenset[Operation]]
 
 
 @dataclass(frozen=True)
@@ -404,7 +409,7 @@ class Plan:
         regions: dict[Any, Unit] = {}
         left = needed.left()
         self._find_levels(left)
-        mutexes = self._mutexes()
+        waits = self._waits()
         for element in needed.elements:
             level, frame = self._levels[element], needed.frames[element]
             if not isinstance(element, Compound) and self._is_alone(element):
@@ -413,8 +418,7 @@ class Plan:
                     Unit([element], kind, self._hints, False, frame, frozenset(left[element]))
                 )
                 continue
-            before = mutexes.get(element, frozenset())
-            key = (frame, needed.guards[element], level, before)
+            key = (frame, needed.guards[element], level, waits.get(element))
             if key not in regions:
                 repeats = self._repeats or bool(frame)
                 regions[key] = Unit([], REGION, self._hints, repeats, frame)
@@ -422,18 +426,40 @@ class Plan:
             regions[key].elements.append(element)
         return units
 
-    def _mutexes(self) -> dict[Operation | Compound, frozenset[Operation]]:
-        """What takes and leaves mutexes before an element. A region has the same before all of it:
-        it must not hold a mutex while it waits for another one, or for the same one again.
+    def _waits(self) -> dict[Operation | Compound, Any]:
+        """What may wait before an element, in its turn and in all that were, for what the same run
+        does. A region has the same before all of it: it must not hold back what is waited for.
         """
-        needed, found = self._needed, dict[Operation | Compound, frozenset[Operation]]()
-        for element in needed.elements:
-            own = [] if isinstance(element, Compound) else [element]
-            own = [each for each in own if each.type in ON_MUTEXES]
-            if own or found:
-                sources = (needed.of(source) for source, _ in needed.sources(element))
-                befores = (found.get(source, frozenset()) for source in sources)
-                found[element] = frozenset(own).union(*befores)
+        alone = [each for each in self._needed.elements if not isinstance(each, Compound)]
+        sides = [[each for each in alone if side.match(each.type)] for side in (PUTS, TAKES)]
+        if not all(sides):
+            return {}
+        in_turn = self._behind({each: frozenset([each]) for each in chain(*sides)})
+        ever, further = in_turn, self._behind(in_turn)
+        while ever != further:
+            ever, further = further, self._behind(further)
+        waits = [
+            (befores, {  # those that don't come before all that lets them go on
+                each
+                for side, others in (sides, sides[::-1])
+                for each in side
+                if any(each not in befores[other] for other in others)
+            })
+            for befores in (in_turn, ever)
+        ]  # fmt: skip
+        return {
+            element: tuple(befores.get(element, frozenset()) & free for befores, free in waits)
+            for element in self._needed.elements
+        }
+
+    def _behind(self, known: Befores) -> Befores:
+        """What is before elements, as far as it's known, handed on to what takes of them."""
+        found = dict(known)
+        for element in self._needed.elements:
+            sources = (self._needed.of(source) for source, _ in self._needed.sources(element))
+            befores = [found[source] for source in sources if source in found]
+            if befores:
+                found[element] = found.get(element, frozenset()).union(*befores)
         return found
 
     def _connect(self) -> None:
