@@ -518,8 +518,14 @@ def structures_that_differ():
         ([None], [["x"]]), ([[1], 2], [[1, 2]]),
     ]  # fmt: skip
     same = tf.nest.assert_same_structure
-    ways = True, False
-    return [raised(partial(same, *each, check_types=way)) for each in given for way in ways]
+    ways, one = (True, False), tf.constant([[1.0]])
+    found = [raised(partial(same, *each, check_types=way)) for each in given for way in ways]
+    places = [tf.IndexedSlices(one, tf.constant([0], kind)) for kind in (tf.int64, tf.int32)]
+    sparse, branches = tf.SparseTensor([[0]], [1], [2]), [lambda x=x: x for x in places]
+    return found + [
+        raised(partial(same, *each, check_types=way, expand_composites=True))
+        for each in (places, [sparse, places[0]], [sparse, sparse]) for way in ways
+    ] + [raised(partial(tf.cond, one[0, 0] > 0, *branches))]  # fmt: skip
 
 
 @case

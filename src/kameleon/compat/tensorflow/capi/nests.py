@@ -148,6 +148,8 @@ def _compare(one: Any, other: Any, types: bool, is_sequence: Test, composites: b
         return
     if types:
         _compare_types(one, other)
+    if composites:
+        _compare_specs(*map(_spec_of, (one, other)))
     ones, others = parts_of(one, composites), parts_of(other, composites)
     for first, second in zip(ones, others, strict=False):
         _compare(first, second, types, is_sequence, composites)
@@ -167,6 +169,22 @@ def _compare_types(one: Any, other: Any) -> None:
         first, second = (_shown(list(x)) for x in (one, other))
         about = "The two dictionaries don't have the same set of keys. First structure has keys"
         raise _DifferError(ValueError, f"{about} {first}, while second structure has keys {second}")
+
+
+def _spec_of(value: Any) -> Any:
+    """What tells the type of what is composed of tensors; None for others."""
+    return value._type_spec if is_composite(value) else value if _is_type_spec(value) else None
+
+
+def _compare_specs(one: Any, other: Any) -> None:
+    """Compare the types of what is composed of tensors, which may be of other sizes."""
+    if one is None or other is None:
+        return
+    try:
+        one.most_specific_compatible_type(other)
+    except (TypeError, ValueError):
+        about = f"Incompatible CompositeTensor TypeSpecs: {_shown(one)} vs. {_shown(other)}"
+        raise _DifferError(ValueError, about) from None
 
 
 @export("AssertSameStructure")
