@@ -51,6 +51,8 @@ def invalid(message: str) -> Exception:
 UNFIT = (ValueError, IndexError, TypeError, KeyError, ArithmeticError)
 
 
+OF_FUNCTION = "{{function_node"
+
 # What the system refuses: the codes; else "UNKNOWN".
 _REFUSED = {
     FileNotFoundError: "NOT_FOUND",
@@ -71,3 +73,11 @@ def refused(error: OSError, path: str) -> Exception:
 def is_failure(error: BaseException) -> bool:
     """Whether an exception is one of TensorFlow's error classes."""
     return isinstance(error, getattr(_module(), "OpError", PlainError))
+
+
+def told_of(error: Exception, function: str) -> Exception:
+    """The error; one of TensorFlow's says which function it came out of."""
+    message = getattr(error, "message", "")
+    if not is_failure(error) or message.startswith(OF_FUNCTION):
+        return error
+    return type(error)(None, None, f"{OF_FUNCTION} {function}}}}} {message}")

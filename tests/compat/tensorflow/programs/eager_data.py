@@ -1,8 +1,11 @@
 """Data sets in eager execution: loops over them, models that are fitted by them."""
 
+import re
+
 import numpy as np
 import tensorflow as tf
-from recording import case, main
+from recording import case, main, raised
+from tensorflow.python.ops.control_flow_ops import switch
 
 tf.enable_eager_execution()
 keras, tfe = tf.keras, tf.contrib.eager
@@ -101,6 +104,28 @@ def orders_and_numbers_begin_anew_with_each_loop():
     drawn = tf.data.Dataset.range(3).map(lambda x: tf.random_uniform([], seed=3))
     made = [rows, rows.batch(4).repeat(2), rows.repeat(2), drawn, drawn.repeat(2)]
     return [[list(each) for _ in range(2)] for each in made]
+
+
+@case
+def where_functions_fail():
+    """The function and its operation are told, or which of its results has no value."""
+    rows, number = tf.data.Dataset.from_tensors(7), re.compile(r"_\d+")
+    made = [
+        rows.map(lambda i: tf.gather([1.0, 2.0], i, name="picked")),
+        rows.filter(lambda i: tf.equal(tf.div(i, i - i, name="quotient"), 0)),
+        rows.map(lambda i: (i, tf.read_file(tf.as_string(i), name="read"))),
+        rows.map(lambda i: (i, switch(i, i > 9)[1])),
+        rows.filter(lambda i: switch(i > 0, i > 9)[1]),
+    ]
+    found = [raised(lambda each=each: list(each)) for each in made]
+    return [[kind, number.sub("", text).split(" have value")[0]] for kind, text in found]
+
+
+@case
+def where_called_functions_fail():
+    picked = tf.function(lambda i: tf.gather([1.0, 2.0], i, name="picked"), autograph=False)
+    kind, text = raised(lambda: picked(tf.constant(7)))
+    return [kind, re.findall(r"(indices.*)|\bnode (\w+)", text)]
 
 
 if __name__ == "__main__":

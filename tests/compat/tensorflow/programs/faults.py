@@ -8,6 +8,7 @@ import tensorflow as tf
 from recording import case, main, raised, run, started
 from tensorflow.python.framework import function
 from tensorflow.python.ops import list_ops
+from tensorflow.python.ops.control_flow_ops import switch
 
 
 def fault_of(run):
@@ -638,6 +639,16 @@ def what_is_said_of_numbers_that_are_fed():
         tf.pow(2, -at), tf.cholesky(-tf.matmul(x, x, transpose_a=True)),
     ]  # fmt: skip
     return [trained, [said([each], [0, 7]) for each in others], said([others[-5]], [1])]
+
+
+@case
+def fetches_on_branches_that_are_not_taken():
+    way = tf.placeholder_with_default(True, [])
+    dead, _ = switch(tf.constant(3.0), way)
+    lives, first, last = tf.constant(1.0, name="m"), tf.identity(dead, "a"), tf.identity(dead, "z")
+    given = [first, [lives, first], [last, lives], [lives, last, lives * 2]]
+    found = [raised(partial(started().run, each)) for each in given]
+    return [[kind, text.split(" have value")[0]] for kind, text in found]
 
 
 if __name__ == "__main__":

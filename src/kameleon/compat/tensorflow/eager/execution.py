@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     from .context import Context
     from .kernels import Kernel
 
-_NODE = re.compile(r"\n\t \[\[\{\{node [^}]*\}\}\]\]")
-
-
 # Running ----------------------------------------------------------------------------------------
 
 
@@ -71,7 +68,9 @@ def _failed(
     if not is_failure(error):
         return error
     found: Any = error
-    message = _NODE.sub("", found.message)
+    own = rf"\{{\{{node {re.escape(name)}(_\d+)?"  # of it nobody knows; nodes of functions are told
+    message = re.sub(rf"\n\t \[\[{own}\}}\}}\]\]", "", found.message)
+    message = re.sub(f"{own}/", "{{node ", message)
     made: Exception = RAISED["ExceptionClass"](f"{message} [Op:{name}]", found.error_code)
     return made
 

@@ -45,7 +45,9 @@ def _call(operation: Operation, *values: Any, token: str) -> Any:
         if is_failure(error):
             raise
         code = next((c for kind, c in _RAISED.items() if isinstance(error, kind)), "UNKNOWN")
-        trace = "".join(traceback.format_exception(error))
+        assert error.__traceback__ is not None  # its first frame is this one
+        shown = traceback.format_exception(type(error), error, error.__traceback__.tb_next)
+        trace = "".join(shown)
         raise failure(code, f"{type(error).__name__}: {error}\n{trace}") from error
     results = found if isinstance(found, list | tuple) else [] if _is_none(found) else [found]
     found = [getattr(each, "_value", each) for each in results]

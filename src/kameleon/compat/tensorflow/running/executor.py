@@ -134,11 +134,10 @@ class Run:
         return ABSENT if found is DEAD else found
 
     def _result(self, value: Value) -> Any:
-        operation, index = value
         if type(found := self.found(value)) is Mark:
             if value not in self._results and (text := self._plan.mixed()):
                 raise invalid(text)
-            raise invalid(f"Retval[0] does not have value: {operation.name}:{index}")
+            raise self._plan.absent(value)
         return unmarked(found)
 
     def read(self, value: Any) -> Any:

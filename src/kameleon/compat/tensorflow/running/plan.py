@@ -290,6 +290,15 @@ class Plan:
                 return f"{{{{node {element.name}}}}} has inputs from different frames.{inputs}"
         return None
 
+    def absent(self, value: Value) -> Exception:
+        """The error that a fetch has no value: of a function, whose results are in order; of a
+        session, whose fetches are in the order of their names.
+        """
+        names = [f"{operation.name}:{index}" for operation, index in self.fetches]
+        code = "INTERNAL" if self._repeats else "INVALID_ARGUMENT"
+        ordered, name = names if self._repeats else sorted({*names}), f"{value[0].name}:{value[1]}"
+        return failure(code, f"Retval[{ordered.index(name)}] does not have value: {name}")
+
     def _parted(self) -> dict[Operation, int]:
         """What is kept in more regions than one, with the level of the last of them."""
         places: dict[Operation, dict[Unit, int]] = defaultdict(dict)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
+from ..failures import told_of
 from ..graph import Graph, Operation, Value
 from ..library import body_of
 from ..variables import Store
@@ -77,4 +78,12 @@ def function(
     if body.prepared is None:
         body.prepared = Prepared(arguments, body.results, body.effects, repeats=True)
     run = body.prepared.run
-    return lambda values: run(store, dict(zip(arguments, values, strict=True)))
+
+    def call(values: Sequence[Any]) -> list[Any]:
+        try:
+            found: list[Any] = run(store, dict(zip(arguments, values, strict=True)))
+        except Exception as error:
+            raise told_of(error, name) from error.__cause__
+        return found
+
+    return call
