@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from math import prod
 from typing import Any
 
@@ -122,24 +122,13 @@ def _starts(index: Value) -> Value:
     return lax.expand_dims(index, (index.ndim,))
 
 
-def _indexed(kind: Any, slices: Sequence[int], axis: int, in_step: tuple[int, ...] = ()) -> Any:
-    """How an axis is indexed, in the words of gather or scatter: `slices` are the axes of what is
-    moved that the index doesn't have; axes `in_step` run with those of the index.
-    """
-    return kind(tuple(slices), (axis,), (axis,), in_step, in_step)
-
-
-def _others(rank: int, axis: int) -> tuple[int, ...]:
-    return tuple(i for i in range(rank) if i != axis)
-
-
 def _gather(e: Tracing, node: Node, x: Value, index: Value) -> Value:
     axis, shape, rank = node.attrs["axis"], np.shape(x), len(np.shape(index))
     if not shape[axis]:
         made = (*shape[:axis], *np.shape(index), *shape[axis + 1 :])
         return lax.full(made, scalar(0, node.dtype))
     slices = (*range(axis), *range(axis + rank, len(shape) - 1 + rank))
-    numbers = _indexed(lax.GatherDimensionNumbers, slices, axis)
+    numbers = lax.GatherDimensionNumbers(slices, (axis,), (axis,))
     sizes = (*shape[:axis], 1, *shape[axis + 1 :])
     return lax.gather(x, _starts(index), numbers, sizes, mode=MODE)
 
@@ -148,32 +137,12 @@ def _scatter_add(e: Tracing, node: Node, g: Value, index: Value, *sizes: Value) 
     axis, shape, rank = node.attrs["axis"], np.shape(g), len(np.shape(index))
     made = (*shape[:axis], *e.dims(node), *shape[axis + rank :])
     slices = (*range(axis), *range(axis + rank, len(shape)))
-    numbers = _indexed(lax.ScatterDimensionNumbers, slices, axis)
+    numbers = lax.ScatterDimensionNumbers(slices, (axis,), (axis,))
     zeros = lax.full(made, scalar(0, node.dtype))
-    return _added(zeros, index, g, numbers)
-
-
-def _added(zeros: Value, index: Value, g: Value, numbers: Any) -> Value:
-    if 0 in zeros.shape or 0 in np.shape(g):
+    if 0 in made or 0 in shape:
         return zeros
-    if zeros.dtype == np.bool_:
-        return lax.scatter_max(zeros, _starts(index), g, numbers, mode=DROP)
-    return lax.scatter_add(zeros, _starts(index), g, numbers, mode=DROP)
-
-
-def _take_along(e: Tracing, node: Node, x: Value, index: Value) -> Value:
-    axis, shape = node.attrs["axis"], np.shape(x)
-    if 0 in shape:
-        return lax.full(np.shape(index), scalar(0, node.dtype))
-    numbers = _indexed(lax.GatherDimensionNumbers, (), axis, _others(len(shape), axis))
-    return lax.gather(x, _starts(index), numbers, (1,) * len(shape), mode=MODE)
-
-
-def _put_along(e: Tracing, node: Node, g: Value, index: Value, *sizes: Value) -> Value:
-    axis, shape = node.attrs["axis"], np.shape(g)
-    numbers = _indexed(lax.ScatterDimensionNumbers, (), axis, _others(len(shape), axis))
-    made = (*shape[:axis], *e.dims(node), *shape[axis + 1 :])
-    return _added(lax.full(made, scalar(0, node.dtype)), index, g, numbers)
+    scatter = lax.scatter_max if zeros.dtype == np.bool_ else lax.scatter_add
+    return scatter(zeros, _starts(index), g, numbers, mode=DROP)
 
 
 def _argsort(e: Tracing, node: Node, x: Value) -> Value:
@@ -219,8 +188,6 @@ RULES: dict[str, Rule] = {
     "cumprod": _cumulative(lax.cumprod),
     "gather": _gather,
     "scatter_add": _scatter_add,
-    "take_along": _take_along,
-    "put_along": _put_along,
     "argsort": _argsort,
     "contract": _contract,
 }

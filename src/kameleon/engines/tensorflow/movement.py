@@ -227,15 +227,6 @@ def gather(e: Tracing, node: Node, x: Tensor, index: Tensor) -> Tensor:
     return raw.GatherV2(params=x, indices=index_dtype(index), axis=node.attrs["axis"])
 
 
-def take_along(e: Tracing, node: Node, x: Tensor, index: Tensor) -> Tensor:
-    rank = len(node.shape)
-
-    def gathered(x: Tensor, index: Tensor) -> Tensor:
-        return raw.GatherV2(params=x, indices=index, axis=rank - 1, batch_dims=rank - 1)
-
-    return along_last(gathered, node.attrs["axis"], x, index_dtype(index))
-
-
 def scatter_add(e: Tracing, node: Node, g: Tensor, index: Tensor, *sizes: Tensor) -> Tensor:
     """Slices are added in order. The kernel skips negative indices."""
     axis, (length,) = node.attrs["axis"], e.dims(node)
@@ -282,7 +273,6 @@ RULES: dict[str, Rule] = {
     **{name: reduction(op) for name, op in REDUCTIONS.items()},
     **{name: along(*how) for name, how in ALONG.items()},
     "gather": gather,
-    "take_along": take_along,
     "scatter_add": scatter_add,
     "nonzero": nonzero,
     "argsort": argsort,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from ...errors import DTypeError, ShapeError
@@ -155,16 +156,15 @@ def take_along(x: Node, index: Node, axis: int) -> Node:
     return _take_along(x, index, axis=axis)
 
 
-def _flat_index(index: Node, axis: int, size: Size, what: str) -> Node:
-    """Where indexed elements lie in the row-major order of a tensor with `size` along `axis`: an
-    index that is out of range would lead to another line.
+def _flat_index(index: Node, axis: int, size: Size, beside: Sequence[Size], what: str) -> Node:
+    """Where indexed elements lie in the row-major order of a tensor with `size` along `axis`, and
+    the sizes `beside` along the others: an index that is out of range would lead to another line.
     """
-    index, dims = within(index, size, what), dims_of(index)
-    full = [size if i == axis else d for i, d in enumerate(dims)]
-    flat = full_like(cast(index, INT64), 0)
-    for i, dim in enumerate(full):
-        here = cast(index, INT64) if i == axis else iota(dims, i, INT64)
-        scale = cast(_as_scalar(dim), INT64)
+    dims = [size_of(index, i) if i == axis else d for i, d in enumerate(beside)]
+    flat = broadcast_to(constant(0, INT64), dims)
+    for i, dim in enumerate(beside):
+        here = iota(dims, i, INT64) if i != axis else cast(within(index, size, what), INT64)
+        scale = cast(_as_scalar(size if i == axis else dim), INT64)
         flat = add(mul(flat, broadcast_to(scale, dims)), here)
     return flat
 
@@ -174,7 +174,7 @@ def _as_scalar(size: Size) -> Node:
 
 
 def _take_along_flat(x: Node, index: Node, axis: int) -> Node:
-    flat = _flat_index(index, axis, size_of(x, axis), "take_along")
+    flat = _flat_index(index, axis, size_of(x, axis), dims_of(x), "take_along")
     return gather(reshape(x, [-1]), flat, 0)
 
 
@@ -190,7 +190,7 @@ def _put_along_flat(g: Node, index: Node, *sizes: Node, size: int | None, axis: 
     total = constant(1, INT64)
     for dim in dims:
         total = mul(total, cast(_as_scalar(dim), INT64))
-    flat = reshape(_flat_index(index, axis, width, "put_along"), [-1])
+    flat = reshape(_flat_index(index, axis, width, dims_of(g), "put_along"), [-1])
     return reshape(scatter_add(reshape(g, [-1]), flat, total, 0), dims)
 
 
