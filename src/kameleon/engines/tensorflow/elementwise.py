@@ -19,7 +19,6 @@ UNARY = names(
     " tanh=Tanh square=Square floor=Floor ceil=Ceil round=Rint is_nan=IsNan bit_not=Invert"
     " sigmoid=Sigmoid"
 )
-FEATURES = names("relu=Relu softplus=Softplus")
 BINARY = names(
     "floor_div=FloorDiv mod=FloorMod div=RealDiv minimum=Minimum eq=Equal ne=NotEqual lt=Less"
     " le=LessEqual gt=Greater ge=GreaterEqual logical_and=LogicalAnd logical_or=LogicalOr"
@@ -113,11 +112,6 @@ def mod(e: Lowering, node: Node, a: Tensor, b: Tensor) -> Tensor:
     return raw.SelectV2(condition=raw.Equal(x=found, y=zero), t=signed, e=found)
 
 
-def relu(e: Lowering, node: Node, x: Tensor) -> Tensor:
-    """The operation is fused with products, and may leave -0."""
-    return raw.Abs(x=raw.Relu(features=x))
-
-
 def logical_not(e: Lowering, node: Node, x: Tensor) -> Tensor:
     """`LogicalNot` won't do: the optimiser makes a > b of not (a <= b), which differ for NaN."""
     return raw.NotEqual(x=x, y=constant(True, tf.bool))
@@ -167,7 +161,6 @@ def bitcast(e: Lowering, node: Node, x: Tensor) -> Tensor:
 
 RULES: dict[str, Rule] = {
     **{name: just(op, "x") for name, op in UNARY.items()},
-    **{name: just(op, "features") for name, op in FEATURES.items()},
     **{name: just(op, "x", "y") for name, op in BINARY.items()},
     "add": add,
     "sub": subtract,
@@ -175,7 +168,6 @@ RULES: dict[str, Rule] = {
     "maximum": maximum,
     "pow": power,
     "mod": mod,
-    "relu": relu,
     "logical_not": logical_not,
     "select": select,
     "cast": convert,
