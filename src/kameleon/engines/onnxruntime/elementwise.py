@@ -18,7 +18,7 @@ L = OnnxLowering
 
 # By primitive: the operator that does exactly the same.
 OPERATORS = names(
-    "neg=Neg abs=Abs exp=Exp log=Log sqrt=Sqrt sin=Sin cos=Cos tanh=Tanh softplus=Softplus"
+    "neg=Neg abs=Abs exp=Exp log=Log sqrt=Sqrt sin=Sin cos=Cos tanh=Tanh"
     " floor=Floor ceil=Ceil round=Round bit_not=BitwiseNot bit_and=BitwiseAnd bit_or=BitwiseOr"
     " bit_xor=BitwiseXor mul=Mul pow=Pow is_nan=IsNaN logical_not=Not logical_and=And logical_or=Or"
     " maximum=Max minimum=Min eq=Equal lt=Less le=LessOrEqual gt=Greater ge=GreaterOrEqual"
@@ -58,11 +58,6 @@ def _divide(lo: L, node: Node, a: str, b: str) -> Any:
     one, x = node.operands
     whole = node.dtype.is_float and x.primitive.name != "broadcast_to"  # b has all elements
     return lo.op("Reciprocal", b) if whole and known_number(one) == 1 else lo.op("Div", a, b)
-
-
-def _relu(lo: L, node: Node, x: str) -> Any:
-    """The operator is fused with products, and may leave -0."""
-    return lo.op("Abs", lo.op("Relu", x))
 
 
 def _select(lo: L, node: Node, condition: str, a: str, b: str) -> Any:
@@ -166,7 +161,6 @@ RULES: dict[str, Rule] = {
     "log1p": _log1p,
     "sigmoid": _sigmoid,
     "div": _divide,
-    "relu": _relu,
     "select": _select,
     "sign": _sign,
     "ne": _ne,

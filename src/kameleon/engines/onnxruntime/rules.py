@@ -33,7 +33,7 @@ WHERE: dict[str, Callable[[Node], bool]] = {
     **dict.fromkeys(("reduce_max", "reduce_min"), of_some),
     **dict.fromkeys(("argmax", "argmin", "argsort"), skips_no_nan),
     "log_softmax": _SINGLE,  # in float64 the operator gives numbers for rows with NaN
-    **dict.fromkeys(("softplus", "conv_input"), _SINGLE),
+    "conv_input": _SINGLE,
     **dict.fromkeys(("conv", "conv_kernel"), lambda node: _SINGLE(node) and has_neighbours(node)),
     **dict.fromkeys(("depthwise_conv", "depthwise_input"), windows.has_groups),
 }
