@@ -22,7 +22,19 @@ def scheduled(graph: Graph) -> list[Node]:
     nodes = graph.nodes[len(graph.inputs) :]
     consumers = consumers_of(nodes)
     endings = _endings(nodes, consumers)
-    return _Order(nodes, consumers, endings).run() if endings else nodes
+    if not endings:
+        return nodes
+    # By node, behind how many others it comes; an ending along with its last operand.
+    place = {node: i for i, node in enumerate(nodes) if node not in endings}
+    for node in nodes:
+        known = [place[x] for x in node.operands if x in place] if node in endings else ()
+        if known:
+            place[node] = max(known)
+    for node in reversed(nodes):
+        if node not in place:  # it follows from inputs and constants alone: with who needs it first
+            users = consumers.get(node, ())
+            place[node] = min((place[user] for user in users), default=len(nodes))
+    return sorted(nodes, key=place.__getitem__)
 
 
 def consumers_of(nodes: Iterable[Node]) -> dict[Node, list[Node]]:
@@ -41,54 +53,3 @@ def _endings(nodes: list[Node], consumers: dict[Node, list[Node]]) -> set[Node]:
         if waits and found.issuperset(consumers.get(node, ())):
             found.add(node)
     return found
-
-
-class _Order:
-    """Makes the order, node by node."""
-
-    def __init__(self, nodes: list[Node], consumers: dict[Node, list[Node]], endings: set[Node]):
-        self.nodes, self.consumers, self.endings = nodes, consumers, endings
-        self.known = set(nodes)
-        # Endings that follow from inputs and constants alone: they can come at any time.
-        self.free: set[Node] = set()
-        # For other endings: how many of their operands are still to come.
-        self.missing: dict[Node, int] = {}
-        for node in nodes:
-            if node in endings:
-                count = sum(n in self.known and n not in self.free for n in set(node.operands))
-                if count:
-                    self.missing[node] = count
-                else:
-                    self.free.add(node)
-        self.order: list[Node] = []
-        self.placed: set[Node] = set()
-
-    def run(self) -> list[Node]:
-        """All nodes, in order."""
-        for node in self.nodes:
-            if node not in self.endings:
-                self._place(node)
-        for node in self.nodes:
-            if node not in self.placed:
-                self._place(node)
-        return self.order
-
-    def _place(self, node: Node) -> None:
-        """Place a node behind the free ones that it needs, then all endings that it completes."""
-        pending = [node]
-        while pending:
-            n = pending.pop()
-            if n in self.placed:
-                continue
-            before = [m for m in n.operands if m in self.free and m not in self.placed]
-            if before:
-                pending += [n, *before]
-                continue
-            self.placed.add(n)
-            self.order.append(n)
-            if n not in self.free:
-                for c in self.consumers.get(n, ()):
-                    if c in self.missing:
-                        self.missing[c] -= 1
-                        if not self.missing[c]:
-                            pending.append(c)
