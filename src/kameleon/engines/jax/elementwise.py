@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from jax import lax
+from jax import numpy as jnp
 
 from ...graph.ir.leaves import input_node
 from ...graph.ir.node import Node
@@ -43,34 +44,16 @@ def _zero(x: Value) -> Any:
     return filled(x, 0)
 
 
-def _sign_differs(r: Value, y: Value) -> Value:
-    """Whether a remainder is neither 0 nor of the sign of y."""
-    zero = _zero(y)
-    return lax.bitwise_and(lax.ne(r, zero), lax.ne(lax.lt(r, zero), lax.lt(y, zero)))
-
-
 def _mod(x: Value, y: Value) -> Value:
     """The remainder with the sign of y, also where it's 0."""
-    r = lax.rem(x, y)
-    if np.issubdtype(x.dtype, np.unsignedinteger):
-        return r
-    found = lax.select(_sign_differs(r, y), lax.add(r, y), r)
-    if not _is_float(x):
-        return found
-    signed = lax.select(lax.lt(y, _zero(y)), filled(y, -0.0), _zero(y))
-    return lax.select(lax.eq(r, _zero(y)), signed, found)
+    found = jnp.remainder(x, y)
+    return jnp.where(found == 0, jnp.copysign(found, y), found) if _is_float(x) else found
 
 
 def _floor_div(e: Tracing, node: Node, x: Value, y: Value) -> Value:
     """The whole number below x / y."""
     x, y = joined(x, y)
-    if _is_float(x):
-        return _in_double(e, x, y)
-    quotient = lax.div(x, y)
-    if np.issubdtype(x.dtype, np.unsignedinteger):
-        return quotient
-    lower = lax.sub(quotient, filled(y, 1))
-    return lax.select(_sign_differs(lax.rem(x, y), y), lower, quotient)
+    return _in_double(e, x, y) if _is_float(x) else jnp.floor_divide(x, y)
 
 
 def _in_double(e: Tracing, x: Value, y: Value) -> Value:
