@@ -280,7 +280,7 @@ STATE = [
 # Each engine's own rules.
 ENGINES = [
     Fault("jax: remainder of the dividend's sign", "engines/jax/elementwise.py",
-          "found = lax.select(_sign_differs(r, y), lax.add(r, y), r)", "found = r",
+          "found = jnp.remainder(x, y)", "found = lax.rem(x, y)",
           CASES, "value and mod", "jax"),
     Fault("jax: products contracted with differences", "graph/analysis/meetings.py",
           "return {x for x in met if _may_differ(x)}", "return set()",
