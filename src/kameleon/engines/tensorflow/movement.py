@@ -76,22 +76,26 @@ def transpose(e: Tracing, node: Node, x: Tensor) -> Tensor:
     return transposed(x, node.attrs["perm"])
 
 
-def by_axes(x: Tensor, axes: Sequence[int], function: Callable[[Tensor, int], Tensor]) -> Tensor:
-    """What a function gives along some axes, one after the other, each as one of three axes."""
-    for axis in axes:
-        dims = shape_of(x)
-        parts = [product(dims[:axis]), dims[axis], product(dims[axis + 1 :])]
-        found = function(reshaped(x, parts), axis)
-        x = reshaped(found, [*dims[:axis], shape_of(found)[1], *dims[axis + 1 :]])
+def moved(
+    x: Tensor, how: Sequence[Any], nothing: Any, function: Callable[[Tensor, list[Any]], Tensor]
+) -> Tensor:
+    """What a function gives that is told how each axis is moved; where there are too many axes,
+    one after the other, each as one of three axes. `nothing` is said of axes that stay.
+    """
+    if len(how) <= MOST_MOVED:
+        return function(x, list(how))
+    for axis, each in enumerate(how):
+        if each != nothing:
+            dims = shape_of(x)
+            parts = [product(dims[:axis]), dims[axis], product(dims[axis + 1 :])]
+            found = function(reshaped(x, parts), [nothing, each, nothing])
+            x = reshaped(found, [*dims[:axis], shape_of(found)[1], *dims[axis + 1 :]])
     return x
 
 
 def reverse(e: Tracing, node: Node, x: Tensor) -> Tensor:
-    axes = node.attrs["axes"]
-    if len(x.shape) > MOST_MOVED:
-        one = constant([1], tf.int32)
-        return by_axes(x, axes, lambda y, axis: raw.ReverseV2(tensor=y, axis=one))
-    return raw.ReverseV2(tensor=x, axis=constant(list(axes), tf.int32))
+    turned = [i in node.attrs["axes"] for i in range(len(x.shape))]
+    return moved(x, turned, False, lambda y, dims: raw.Reverse(tensor=y, dims=dims))
 
 
 def pad(e: Tracing, node: Node, x: Tensor) -> Tensor:
@@ -102,14 +106,8 @@ def padded(x: Tensor, margins: Sequence[Sequence[int]], value: Any) -> Tensor:
     """`x` with margins."""
     fill = constant(x.dtype.as_numpy_dtype(value), x.dtype)
     pads = [list(m) for m in margins]
-    if len(pads) <= MOST_MOVED:
-        return raw.PadV2(input=x, paddings=pads, constant_values=fill)
-    none = [0, 0]
-
-    def one(y: Tensor, axis: int) -> Tensor:
-        return raw.PadV2(input=y, paddings=[none, pads[axis], none], constant_values=fill)
-
-    return by_axes(x, [i for i, m in enumerate(pads) if any(m)], one)
+    pad = lambda y, pads: raw.PadV2(input=y, paddings=pads, constant_values=fill)  # noqa: E731
+    return moved(x, pads, [0, 0], pad)
 
 
 def concatenate(e: Tracing, node: Node, *operands: Tensor) -> Tensor:
@@ -128,35 +126,28 @@ def strided(windows: Any) -> dict[str, Any]:
 
 
 def slice_(e: Tracing, node: Node, x: Tensor) -> Tensor:
-    windows = node.attrs["windows"]
-    if len(windows) <= MOST_MOVED:
-        return raw.StridedSlice(input=x, **strided(windows))
-
-    def one(y: Tensor, axis: int) -> Tensor:
-        return raw.StridedSlice(input=y, **strided([WHOLE, windows[axis], WHOLE]))
-
-    return by_axes(x, [i for i, w in enumerate(windows) if w != WHOLE], one)
+    cut = lambda y, windows: raw.StridedSlice(input=y, **strided(windows))  # noqa: E731
+    return moved(x, node.attrs["windows"], WHOLE, cut)
 
 
 def unslice(e: Tracing, node: Node, g: Tensor, *sizes: Tensor) -> Tensor:
     """By padding, where there are no steps: that takes a tenth of the time."""
     source, shape, windows = node.operands[0], node.shape, node.attrs["windows"]
+    unknown = [i for i, w in enumerate(windows) if w == WHOLE and shape[i] is None]
+    e.agree_on_each(node, [((source, i), (node, i)) for i in unknown])
     found = [_margin(*axis) for axis in zip(windows, shape, source.shape, strict=True)]
     margins = [m for m in found if m is not None]
-    if len(margins) < len(found):
-        dims = e.dims(node)
-        if len(dims) <= MOST_MOVED:
-            return raw.StridedSliceGrad(shape=vector(dims), dy=g, **strided(windows))
+    if len(margins) == len(found):
+        return padded(g, margins, 0)
+    pairs = zip(windows, e.dims(node), strict=True)
+    parts = [(w, None if w == WHOLE else dim) for w, dim in pairs]
 
-        def one(y: Tensor, axis: int) -> Tensor:
-            before, _, behind = shape_of(y)
-            shape = vector([before, dims[axis], behind])
-            return raw.StridedSliceGrad(shape=shape, dy=y, **strided([WHOLE, windows[axis], WHOLE]))
+    def spread(y: Tensor, parts: list[Any]) -> Tensor:
+        pairs = zip(parts, shape_of(y), strict=True)
+        shape = vector([own if dim is None else dim for (_, dim), own in pairs])
+        return raw.StridedSliceGrad(shape=shape, dy=y, **strided([w for w, _ in parts]))
 
-        return by_axes(g, [i for i, w in enumerate(windows) if w != WHOLE], one)
-    unknown = [i for i, dim in enumerate(shape) if dim is None]
-    e.agree_on_each(node, [((source, i), (node, i)) for i in unknown])
-    return padded(g, margins, 0)
+    return moved(g, parts, (WHOLE, None), spread)
 
 
 def _margin(cut: Cut, whole: Dim, part: Dim) -> list[int] | None:
