@@ -86,12 +86,10 @@ def transposed(x: Tensor, perm: Any) -> Tensor:
     return x if perm == list(range(len(perm))) else raw.Transpose(x=x, perm=perm)
 
 
-def along_last(function: Callable[..., Tensor], axis: int, *tensors: Tensor) -> Tensor:
+def along_last(function: Callable[[Tensor], Tensor], axis: int, x: Tensor) -> Tensor:
     """What a function that works along the last axis gives along another one."""
-    rank = len(tensors[0].shape)
-    perm = [*(i for i in range(rank) if i != axis), axis]
-    found = function(*(transposed(x, perm) for x in tensors))
-    return transposed(found, inverse(perm))
+    perm = [*(i for i in range(len(x.shape)) if i != axis), axis]
+    return transposed(function(transposed(x, perm)), inverse(perm))
 
 
 def reshaped(x: Tensor, dims: Any) -> Tensor:
