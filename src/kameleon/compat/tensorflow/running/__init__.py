@@ -3,6 +3,9 @@
 prepared  plans for what is fetched and fed; calls of functions
 expansion functions in the place of what calls them
 plan      the part of a graph that is needed, cut into regions and single operations
+units     those
+levels    how much of the host lies before each element
+waits     what may wait for what the same run does
 structure loops and choices found again
 counting  how many turns loops have; ahead of them, where only their own values tell
 bodies    what elements give

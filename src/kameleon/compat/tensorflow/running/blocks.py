@@ -13,7 +13,8 @@ from ..graph import Value
 from ..walks import in_order
 from . import steps
 from .needed import ENTERS, EXITS, MERGES, SWITCHES, TURNS, Frame
-from .plan import FED, REGION, Plan, Unit
+from .plan import Plan
+from .units import FED, REGION, Unit
 
 # By kind of unit, what it does; all others run on the host.
 STEPS: dict[str, Any] = {

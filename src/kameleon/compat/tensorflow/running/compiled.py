@@ -32,8 +32,8 @@ from . import choices, loops  # noqa: F401
 from .bodies import AbsentError, Values, lower
 from .marks import ABSENT
 from .needed import Compound, operations_of, outputs_of
-from .plan import Unit
 from .sizes import Key, Known, Numbers, Pattern, is_open
+from .units import Unit
 
 # Of these shape and type decide alone, where they needn't be known.
 ARRAYS = {np.ndarray, *(np.dtype(name).type for name in OF_K - {"bfloat16"})}

@@ -23,10 +23,11 @@ from . import regions
 from .blocks import layout_of
 from .compiled import AssertedError
 from .marks import ABSENT, DEAD, MISSING, Mark
-from .plan import Plan, Unit
+from .plan import Plan
 from .sizes import unmarked
 from .spans import Span, Trace
 from .steps import Looping, Step, Todo, Turn
+from .units import Hints, Unit
 
 
 @dataclass(eq=False)
@@ -168,18 +169,19 @@ class Run:
 
     def region(self, unit: Unit, values: Sequence[Any]) -> Sequence[Any]:
         """What a region gives; if it can't be compiled as it is, in smaller units."""
-        parts, failed = unit.divided, None
+        parts, failed = self._plan.parts.get(unit), None
         if parts is None:
             try:
                 return regions.run(self.store, unit, values[: len(unit.inputs)])
             except regions.DivideError as error:
-                parts = unit.divided = unit.in_parts(error.hints)
+                parts = self._plan.divide(unit, error.hints)
             except AssertedError as error:
-                parts, failed = unit.with_alone(error.operations), error.__cause__
+                apart = unit.hints | Hints(on_host=error.operations)
+                parts, failed = self._plan.in_parts(unit, apart), error.__cause__
         given = dict(zip([*unit.inputs, *unit.shown], values, strict=True))
         inner = Run(self.store, parts, given, trace=self._trace)
         inner.run()
         if isinstance(failed, EvaluationError):  # it's told, even if alone nothing fails
             raise invalid(str(failed)) from failed
-        unit.begin_anew()
+        self._plan.begin_anew(unit)
         return [*map(inner.found, unit.outputs)]

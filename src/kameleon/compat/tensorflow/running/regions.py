@@ -33,7 +33,6 @@ from .bodies import AheadError, ApartError
 from .compiled import ARRAYS, AssertedError, Compiled, Region, Rows, is_handed_on
 from .marks import ABSENT
 from .needed import Compound, Loop, around
-from .plan import DIFFER, Hints, Unit
 from .sizes import (
     MOST,
     Key,
@@ -46,6 +45,7 @@ from .sizes import (
     known_part,
     without_values,
 )
+from .units import DIFFER, Hints, Unit
 
 T = TypeVar("T")
 # So many compiled functions a region keeps, and of so many kinds of keys which sizes differ.

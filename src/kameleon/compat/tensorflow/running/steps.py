@@ -19,8 +19,8 @@ from ..operations import table
 from ..resources.waiting import Steps
 from ..variables import Reference, Store
 from .marks import DEAD, MISSING, Mark
-from .plan import Unit
 from .sizes import Known, unmarked
+from .units import Unit
 
 AT_ONCE = 1000  # so many turns of a loop; it may wait for what others do meanwhile
 
