@@ -304,6 +304,7 @@ RULES: dict[str, Rule] = {
     "gather": along("gather({0}, {1}, AXIS)"),
     "take_along": along("take_along({0}, {1}, AXIS)"),
     "scatter_add": along("scatter_add({0}, {1}, SIZE, AXIS)"),
+    "put_along": along("put_along({0}, {1}, SIZE, AXIS)"),
     "one_hot": along("one_hot({0}, SIZE, 'DTYPE')"),
     "sparse_dense_dot": along("sparse_dot({0}, {1}, {2}, SIZE)"),
     "nonzero": along("argwhere({0})"),

@@ -137,6 +137,16 @@ def take_along(x: Array, index: Array, axis: int) -> Array:
     return np.take_along_axis(x, index, axis)
 
 
+def put_along(g: Array, index: Array, size: int, axis: int) -> Array:
+    """The adjoint of `take_along`."""
+    check_index(index, size)
+    out = np.zeros((*g.shape[:axis], size, *g.shape[axis + 1 :]), g.dtype)
+    where = list(np.ogrid[tuple(slice(0, d) for d in g.shape)])
+    where[axis] = index
+    np.add.at(out, tuple(where), g)
+    return out
+
+
 def one_hot(index: Array, size: int, dtype: str) -> Array:
     """1 at each index along a new last axis; nothing but 0 for indices out of range."""
     out = np.zeros((index.size, size), dtype)

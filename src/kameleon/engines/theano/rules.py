@@ -108,6 +108,6 @@ OWN: dict[str, Rule] = {
     "relu": _relu,
     **dict.fromkeys(("identity", "stop_gradient", "with_gradient"), first),
 }
-# Chains of arithmetic that NumPy computes at once, for as long as there's no C code.
-CHAINS = ("normal_quantile", "put_along")
-RULES: dict[str, Rule] = {**dict.fromkeys((*EMBEDDED, *CHAINS), embedded), **OWN}
+# Chains of arithmetic that NumPy computes block by block, for as long as there's no C code.
+IN_BLOCKS = ("normal_quantile",)
+RULES: dict[str, Rule] = {**dict.fromkeys((*EMBEDDED, *IN_BLOCKS), embedded), **OWN}

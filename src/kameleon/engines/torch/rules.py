@@ -182,7 +182,6 @@ RULES: dict[str, Rule] = {
     "depthwise_conv": along("conv({0}, {1}, WINDOW, True)"),
     "depthwise_input": along("conv_input({0}, {1}, DIMS, WINDOW, True)"),
     "depthwise_kernel": along("conv_kernel({0}, {1}, WINDOW, True)"),
-    "put_along": along("put_along({0}, {1}, SIZE, AXIS)"),
     "call": _call,
     "max_pool": _flat("max_pool", "flat_max_pool({0}, WINDOW, USED)"),
     "unpool": _flat("unpool", "flat_unpool({0}, {1}, DIMS)"),
