@@ -297,5 +297,13 @@ def what_is_left_behind_the_last_split():
     ]  # fmt: skip
 
 
+@case
+def scripts_of_characters():
+    some = tf.placeholder_with_default([[97, 0x410, 0x5D0], [-1, 0x10FFFF, 0x110000]], [2, 3])
+    numbers = np.arange(0x110000, dtype=np.int32)
+    all_ = tf.cast(tf.strings.unicode_script(numbers), tf.int64)
+    return told([tf.strings.unicode_script(some), tf.reduce_sum(all_ * (numbers % 1009 + 1))])
+
+
 if __name__ == "__main__":
     main()

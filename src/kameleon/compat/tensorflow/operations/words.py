@@ -6,6 +6,8 @@ import itertools
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
 from typing import Any
 
 import numpy as np
@@ -177,3 +179,20 @@ def _transcode(
         return "".join(each.text for each in _decoded(operation, one, input_encoding)).encode(to)
 
     return each(transcoded, x)
+
+
+@cache
+def _scripts() -> tuple[Array, Array]:
+    """Where runs of characters of the same script end, and the numbers that ICU has for these:
+    `scripts.txt` has how many there are in each, from character 0 on.
+    """
+    text = files(__package__.rpartition(".")[0]).joinpath("scripts.txt").read_text("ascii")
+    counts, numbers = np.array([each.split(":") for each in text.split()], np.int32).T
+    return counts.cumsum(), numbers
+
+
+@fold("UnicodeScript")
+def _script(x: Array) -> Array:
+    ends, numbers = _scripts()
+    found = numbers[ends.searchsorted(x, "right").clip(max=len(ends) - 1)]
+    return np.where((x >= 0) & (x < ends[-1]), found, np.int32(-1))
