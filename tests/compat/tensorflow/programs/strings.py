@@ -305,5 +305,13 @@ def scripts_of_characters():
     return told([tf.strings.unicode_script(some), tf.reduce_sum(all_ * (numbers % 1009 + 1))])
 
 
+@case
+def places_in_variables_of_texts():
+    v = tf.get_variable("v", initializer=[[b"a"], [b"b"], [b"c"]], use_resource=True)
+    session = started()
+    session.run(v.scatter_update(tf.IndexedSlices([["x"], ["y"]], [0, 2])))
+    return session.run([v, v.sparse_read([2, 1]), v.gather_nd([[2, 0], [1, 0]])])
+
+
 if __name__ == "__main__":
     main()

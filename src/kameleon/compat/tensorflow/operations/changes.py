@@ -1,4 +1,5 @@
-"""Changes of variables that hold complex numbers or texts, which K doesn't compute with."""
+"""Variables that hold complex numbers or texts, which K doesn't compute with: changes of them, and
+what is taken of them."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ from ..lowering import OnHost
 from ..variables import Reference, Store
 from .complexes import by_parts
 from .state import given_back
-from .table import EFFECTS, host
+from .table import EFFECTS, FOLDS, host
 
 
 class _Part(OnHost):
@@ -59,3 +60,9 @@ def _change(store: Store, operation: Operation, reference: Reference, *given: An
     values = [variables.value(reference), *map(np.asarray, read)]
     variables.begin(reference, by_parts(operation, compute, values))
     return given_back(operation, reference)
+
+
+@host("ResourceGather ResourceGatherNd")
+def _gather(store: Store, operation: Operation, reference: Reference, at: Any) -> Any:
+    held = store.variables.value(reference)
+    return FOLDS[operation.type.removeprefix("Resource")](operation, held, np.asarray(at))
