@@ -237,5 +237,25 @@ def what_is_said_of_files_with_few_columns():
     return message.replace(path, "FILE").split("\n")[0]
 
 
+@case
+def rows_of_lists_in_a_table():
+    empty = list_ops.empty_tensor_list([2], tf.int32, max_num_elements=9)
+    table = tf.lookup.experimental.DenseHashTable(
+        tf.int64, tf.variant, empty_key=-1, deleted_key=-2, default_value=empty
+    )
+
+    def rows(at):
+        found = list_ops.tensor_list_stack(table.lookup(at), tf.int32)
+        found.set_shape([None, 2])
+        return found
+
+    data = tf.data.Dataset.range(1, 3).map(rows)
+    lists = [list_ops.tensor_list_from_tensor(x, [2]) for x in ([[4, 5]], [[6, 7], [8, 9]])]
+    session = tf.Session()
+    session.run([table.insert(np.int64(at + 1), each) for at, each in enumerate(lists)])
+    one = tf.data.experimental.get_single_element(data.unbatch().batch(9))
+    return session.run([one, rows(np.int64(2))])
+
+
 if __name__ == "__main__":
     main()

@@ -349,7 +349,9 @@ class Region:
             return self._lowering.items(found)
         if isinstance(found, Tensor) and found in self._holes:
             place, part = self._places[self._holes.index(found)]
-            return HandedOn(place) if part is None else found
+            source, index = self._unit.inputs[place]
+            is_list = source.types[index] in HANDLES  # what is given are its rows
+            return found if is_list or part is not None else HandedOn(place)
         return found
 
     def _placed(self, given: list[Any]) -> tuple[list[Any], list[int]]:
