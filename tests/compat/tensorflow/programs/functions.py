@@ -381,5 +381,41 @@ def calls_in_a_loop_that_need_nothing_of_it():
     return found
 
 
+@case
+def calls_that_read_what_was_written_for_them():
+    data = tf.data.Dataset.range(5, 90).batch(2, drop_remainder=True)
+    step = tf.data.make_one_shot_iterator(data).get_next
+    last = tf.get_variable("last", initializer=np.zeros(2, np.int64), use_resource=True)
+
+    def observed():
+        found = step()
+        last.assign(found)
+        return found
+
+    begin = tf.function(observed, autograph=False)
+    go = tf.function(lambda x: (tf.equal(last, x), observed()), autograph=False)
+    same, _ = go(begin() // 1)
+    session = started()
+    return [session.run(same) for _ in range(4)] + [session.run(last)]
+
+
+@case
+def numbers_that_assertions_see_too():
+    count = tf.get_variable("count", initializer=np.int64(3), use_resource=True)
+
+    def numbers(*_):
+        stop = count.read_value()
+        tf.assert_less(np.int64(0), stop)
+        return tf.range(np.int64(0), stop)
+
+    listed = lambda *_: tf.data.Dataset.from_tensor_slices(numbers())  # noqa: E731
+    data = tf.data.Dataset.range(2).flat_map(listed)
+    iterator = tf.data.make_initializable_iterator(data)
+    session, step = started(), iterator.get_next()
+    session.run(iterator.initializer)
+    called = session.run(tf.function(numbers, autograph=False)())
+    return [called, [session.run(step) for _ in range(6)]]
+
+
 if __name__ == "__main__":
     main()

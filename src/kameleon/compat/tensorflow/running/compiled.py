@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,7 @@ from ..operations.values import MANY, UnknownSizeError, is_of_sizes, is_text, or
 from ..resources.base import Resource
 from ..tensors import sizes_of
 from ..variables import HOLDS, Reference, Store
+from ..walks import reached
 from . import choices, loops  # noqa: F401
 from .bodies import AbsentError, Values, lower
 from .marks import ABSENT
@@ -234,13 +236,14 @@ class Region:
         compounds = (each for each in self._unit.elements if isinstance(each, Compound))
         return next((each for each in compounds if operation in each.members), None)
 
-    def nearest(self, tensor: Tensor, outside: Compound | None = None) -> frozenset[Value]:
-        """The values next to a tensor that, once known, tell it: itself, or what it's made of.
-        None do where it's another one in each turn of a loop; or where `outside` of a compound not
-        just single numbers tell it.
+    def nearest(
+        self, tensor: Tensor, operation: Operation, outside: Compound | None = None
+    ) -> frozenset[Value]:
+        """The values before an operation that, once known, tell it a tensor: itself, or what it's
+        made of. None do where it's another one in each turn of a loop; or where `outside` of a
+        compound not just single numbers tell it.
         """
-        of = {x: value for value, x in self._values.items() if isinstance(x, Tensor)}
-        of.update(self._read())
+        of = self._values_before(operation)
         known = self._unit.hints.known if self._unit.needs_values else frozenset()
         found, seen, rest = set[Any](), {tensor}, [tensor]
         while rest:
@@ -257,6 +260,13 @@ class Region:
             seen.update(new)
             rest += new
         return frozenset(found)
+
+    def _values_before(self, operation: Operation) -> dict[Tensor, Value]:
+        """By tensor, the last value that it is of those that an operation depends on."""
+        within = self._unit.within
+        before = reached([operation], lambda each: each.before if each in within else ())
+        given = ((x, value) for value, x in self._values.items() if isinstance(x, Tensor))
+        return {x: value for x, value in chain(given, self._read()) if value[0] in before}
 
     def _demand_several(
         self, sizes: Sequence[Tensor], outputs: list[Tensor], updates: list[tuple[Any, Tensor]]
@@ -278,14 +288,13 @@ class Region:
             cell, value = updates[0]
             updates[0] = cell, check(value, hold, message="a single element")
 
-    def _read(self) -> dict[Tensor, Value]:
-        """By what variables hold, the values that hand it on, whoever takes it."""
-        found, read = {}, self._lowering.read
+    def _read(self) -> Iterator[tuple[Tensor, Value]]:
+        """What variables hold, and the values that hand it on, whoever takes it."""
+        read = self._lowering.read
         for (source, index), x in self._values.items():
             is_value = source.types[index] < REFERENCE and source.types[index] not in HANDLES
             if isinstance(x, Reference) and x in read and is_value:
-                found[self._lowering.value(x)] = source, index
-        return found
+                yield self._lowering.value(x), (source, index)
 
     def kept(self) -> frozenset[Operation]:
         """The operations that make what's kept, in the region."""

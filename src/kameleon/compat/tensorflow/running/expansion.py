@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..dtypes import NUMBERS, REFERENCE
+from ..dtypes import HANDLES, NUMBERS, REFERENCE
 from ..graph import Graph, Operation, Value
 from ..library import Body, body_of
 from ..symbolic import gradient_of
@@ -226,11 +226,21 @@ def _called(made: Expansion, scope: Scope, operation: Operation, body: Body) -> 
     pairs = zip(body.arguments, inputs, strict=True)
     needed = [value for argument, value in pairs if argument in taken]  # others aren't computed
     begin = made.begun(scope, operation, needed or inputs)  # which say in which loop it is
+    # What it reads by handles may change until then.
+    inputs = [
+        made.behind(f"{begin.name}/{place}/", [value], begin)[0] if _is_handle(value) else value
+        for place, value in enumerate(inputs)
+    ]
     results, end = made.inline(scope, operation.name, body, inputs, begin)
     if not body.effects:  # all that it takes is computed for each of its results
         results = made.behind(f"{scope.prefix}{operation.name}/", results, end)
     made.ended(scope, operation, results, end)
     return True
+
+
+def _is_handle(value: Value) -> bool:
+    source, index = value
+    return source.types[index] in HANDLES
 
 
 # Branches ---------------------------------------------------------------------------------------

@@ -181,10 +181,11 @@ def _known_for(region: Region, error: NeedsValueError) -> Hints | None:
     """Let the values be known that tell what an operation needs; None where there are none. What
     only tells it in a loop or a choice are single numbers: there are as many functions as of them.
     """
-    known, within = region.nearest(error.value), region.compound_of(error.operation)
+    operation, within = error.operation, region.compound_of(error.operation)
+    known = region.nearest(error.value, operation)
     if within is not None and not within.members.isdisjoint(each for each, _ in known):
-        known = region.nearest(error.value, within)
-    return Hints(known=known, needing=frozenset({error.operation})) if known else None
+        known = region.nearest(error.value, operation, within)
+    return Hints(known=known, needing=frozenset({operation})) if known else None
 
 
 def _for_sizes(store: Store, unit: Unit, values: Sequence[Any], key: Key) -> Compiled:
