@@ -447,6 +447,12 @@ GIVEN: dict[str, Any] = {
     "import numpy as n; x = n.full(shape=2, fill_value=3); y = n.stack(arrays=[x, x]); "
     "y = n.array_split(ary=y, indices_or_sections=2)[0]; z = n.random.permutation(x=y); "
     "seen = n.asarray(a=n.array(object=z)).tolist()": [[3, 3]],
+    "import numpy as n\nclass A:\n def __array__(self, *how): raise NotImplementedError\n"
+    "x = A(); seen = [n.array(y).shape for y in ([x, 1.0], [[x, x]], ((x, x), [x]))]": [
+        (2,),
+        (1, 2),
+        (2,),
+    ],
     "import networkx as n; g = n.Graph(); g.add_node(1, a=2); seen = g.node[1]['a']": 2,
     "import networkx as n; seen = n.adjacency_matrix(n.path_graph(2)).get_shape()": (2, 2),
     "import networkx as n; seen = n.to_scipy_sparse_matrix(n.path_graph(2)).toarray().tolist()": [

@@ -20,20 +20,40 @@ RAGGED = "numpy.array of lists of unequal lengths"
 @around
 def _array(make: Function, rows: Any, *args: Any, **options: Any) -> Any:
     """`array` and its like: rows of unequal lengths give an array of objects, as until NumPy 1.23,
+    and so do lists of what refuses to be an array, as TensorFlow's tensors do, until 1.18;
     `copy=False` copies where it must, as until 1.26, and integers wrap around.
     """
     if options.get("copy") is False:
         options["copy"] = None
+    asked = options.get("dtype") is not None or (args and args[0] is not None)
     try:
         return make(rows, *args, **options)
     except OverflowError:
         return _wrapping(make, rows, *args, **options)
+    except NotImplementedError:
+        if asked or not isinstance(rows, list | tuple):
+            raise
+        return _objects(rows)
     except ValueError as error:
-        asked = options.get("dtype") is not None or (args and args[0] is not None)
         if asked or "inhomogeneous" not in str(error):
             raise
     warn_old(RAGGED, "numpy.array(…, dtype=object)")
     return make(rows, *((object,) if args else ()), *args[1:], **options | {"dtype": object})
+
+
+def _objects(rows: Any) -> np.ndarray:
+    """An array of the objects in lists, with as many axes as these are alike."""
+    found = np.empty(_shape(rows), object)
+    for index in np.ndindex(found.shape):
+        found[index] = reduce(operator.getitem, index, rows)
+    return found
+
+
+def _shape(rows: Any) -> tuple[int, ...]:
+    if not isinstance(rows, list | tuple):
+        return ()
+    inner = {_shape(row) for row in rows}
+    return (len(rows), *(inner.pop() if len(inner) == 1 else ()))
 
 
 _asanyarray = _array(np.asanyarray)
