@@ -133,7 +133,7 @@ def test_a_profile_s_lines_are_summed(browser: Reader, tmp_path: Path) -> None:
 
 @pytest.mark.nightly
 def test_ten_thousand_nodes_are_fluid(browser: Reader, tmp_path: Path) -> None:
-    reader = opened(browser, residual(460), tmp_path)
+    reader = opened(browser, residual(800), tmp_path)
     assert reader.ask("root.count") > 10_000
     for zoom in (None, 0.02, 8, 6):  # as it's opened, from afar, and nearer
         if zoom is None:
