@@ -21,7 +21,8 @@ RAGGED = "numpy.array of lists of unequal lengths"
 def _array(make: Function, rows: Any, *args: Any, **options: Any) -> Any:
     """`array` and its like: rows of unequal lengths give an array of objects, as until NumPy 1.23,
     and so do lists of what refuses to be an array, as TensorFlow's tensors do, until 1.18;
-    `copy=False` copies where it must, as until 1.26, and integers wrap around.
+    `copy=False` copies where it must, as until 1.26, integers wrap around, and arrays of one
+    element are numbers where a dtype is asked for.
     """
     if options.get("copy") is False:
         options["copy"] = None
@@ -35,6 +36,8 @@ def _array(make: Function, rows: Any, *args: Any, **options: Any) -> Any:
             raise
         return _objects(rows)
     except ValueError as error:
+        if asked and (numbers := _numbers(rows)) is not None:
+            return make(numbers, *args, **options)
         if asked or "inhomogeneous" not in str(error):
             raise
     warn_old(RAGGED, "numpy.array(…, dtype=object)")
@@ -54,6 +57,18 @@ def _shape(rows: Any) -> tuple[int, ...]:
         return ()
     inner = {_shape(row) for row in rows}
     return (len(rows), *(inner.pop() if len(inner) == 1 else ()))
+
+
+def _numbers(rows: Any) -> Any:
+    """Rows some of whose numbers are arrays of one element, as an array of objects; else None."""
+    objects = np.array(rows, object)
+    places = [i for i, x in enumerate(objects.flat) if isinstance(x, np.ndarray) and x.size == 1]
+    if not places:
+        return None
+    warn_old("an array of one element as a number in an array", "a.item()")
+    for place in places:
+        objects.flat[place] = objects.flat[place].item()
+    return objects
 
 
 _asanyarray = _array(np.asanyarray)
