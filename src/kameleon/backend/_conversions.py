@@ -8,6 +8,10 @@ from typing import Any, NamedTuple
 from ..errors import DTypeError
 from ..graph.ir.node import Node
 
+# A package of TensorFlow 1.15's own files, and how its tensors and K's are of one kind.
+TENSORFLOW_1 = "tensorflow_core"
+TOGETHER = "kameleon run --keras-on tensorflow lets K and TensorFlow 1.15 share their tensors"
+
 
 class Conversion(NamedTuple):
     """A function that makes tensors of objects of a class; it gives NotImplemented where not."""
@@ -53,3 +57,13 @@ def converted(x: Any, dtype: Any = None) -> Any:
                     f" {found!r}"
                 )
     return x
+
+
+def is_of_tensorflow_1(x: Any) -> bool:
+    """Whether TensorFlow 1.15's own files made an object."""
+    return type(x).__module__.startswith(f"{TENSORFLOW_1}.")
+
+
+def described(x: Any) -> str:
+    """An object that is no tensor of K's, as errors name it, with a remedy where there's one."""
+    return f"{x!r} (of TensorFlow 1.15: {TOGETHER})" if is_of_tensorflow_1(x) else repr(x)

@@ -29,7 +29,7 @@ from ..graph.primitives.sizes import Size, dims_of
 from ..graph.primitives.stretching import stretched_together
 from ..runtime.feeds import as_numpy
 from ..runtime.pipelines import require_numbers
-from ._conversions import converted, is_convertible
+from ._conversions import converted, described, is_convertible
 from ._known import known_int, scalar_behind
 from .sparse_tensor import SparseTensor
 
@@ -91,7 +91,9 @@ def as_tensor(x: TensorLike, what: str, dtype: Any = None) -> Node:
         array = np.asarray(as_numpy(x))
         as_dtype(array.dtype)  # raises where these aren't numbers or bools
     except (ValueError, TypeError, RuntimeError) as error:  # PyTorch raises the last one
-        raise DTypeError(f"{what}: {x!r} is no tensor, number or array ({error})") from None
+        raise DTypeError(
+            f"{what}: {described(x)} is no tensor, number or array ({error})"
+        ) from None
     return constant(array, dtype or _natural_dtype(x, array))
 
 

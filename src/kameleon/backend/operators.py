@@ -20,6 +20,7 @@ from ..graph.primitives.linalg import contract
 from ..graph.primitives.movement import WHOLE, Cut, reshape, reverse, slice_
 from ..graph.primitives.sizes import Size, are_one_size, as_node, dims_of, size_of, sizes_product
 from ..graph.primitives.stretching import stretched_together
+from ._conversions import TENSORFLOW_1, TOGETHER
 from ._slices import Parts, bounds, places
 from ._tensors import as_float, as_tensor, binary, broadcast_together, promoted
 from .sparse_tensor import SparseTensor
@@ -320,6 +321,7 @@ def refuse_array(self: Node, dtype: Any = None, copy: Any = None) -> Any:
     tensorflow = sys.modules.get("tensorflow")
     extended = tensorflow is None or hasattr(tensorflow, "_kameleon_dispatcher")
     more = "" if extended else "; TensorFlow's functions take it after kameleon.extend_tensorflow()"
+    more += f"; {TOGETHER}" if TENSORFLOW_1 in sys.modules else ""
     raise TypeError(_without_values(self) + more)
 
 

@@ -13,6 +13,7 @@ from ..graph.ir.types import INT32, as_dtype
 from ..graph.primitives import elementwise as ew
 from ..graph.primitives.movement import stack
 from ..graph.primitives.sizes import as_node, dims_of, sizes_product
+from ._conversions import described
 from ._tensors import (
     StaticShape,
     Tensor,
@@ -52,7 +53,9 @@ def is_keras_tensor(x: Any) -> bool:
     (True, False)
     """
     if not is_tensor(x):
-        raise ArgumentError(f"is_keras_tensor: expected a symbolic tensor, got {type(x)}: {x!r}")
+        raise ArgumentError(
+            f"is_keras_tensor: expected a symbolic tensor, got {type(x)}: {described(x)}"
+        )
     return hasattr(x, "_keras_history")
 
 

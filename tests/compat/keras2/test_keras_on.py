@@ -84,6 +84,31 @@ def test_what_does_not_go_together_is_one_line(
     assert said in found.stderr
 
 
+MIXED = """
+import tensorflow as tf
+from keras import backend as K
+ours, theirs = K.placeholder((2, 3)), tf.zeros((2, 3))
+for mix in (
+    lambda: tf.where(ours > 0, ours, ours), lambda: ours / theirs, lambda: K.square(theirs),
+    lambda: K.is_keras_tensor(theirs),
+):
+    try:
+        mix()
+    except (TypeError, ValueError) as error:
+        print("kameleon run --keras-on tensorflow lets K" in str(error))
+    else:
+        print("mixed")
+"""
+
+
+@needs_originals
+@pytest.mark.parametrize("keras_on", ["kameleon", "tensorflow"])
+def test_tensors_of_k_and_tensorflow_go_together_or_say_how(keras_on: str, tmp_path: Path) -> None:
+    found = ran(["--keras-on", keras_on], {}, tmp_path, MIXED)
+    said = "True" if keras_on == "kameleon" else "mixed"
+    assert found.stdout.split() == [said] * 4, found.stdout + found.stderr[-2000:]
+
+
 ALONE = """
 from keras import backend as K
 x = K.variable([[1.0, 2.0]])

@@ -29,6 +29,7 @@ from ...runtime.compiler import simplified
 from ...runtime.function import Function
 from ...runtime.pure import with_values
 from ...runtime.state import draws, numpy_values
+from .._conversions import is_of_tensorflow_1
 from .._nests import leaves
 from ..functions import BackendFunction
 from ..sparse import PART_NAMES
@@ -185,7 +186,7 @@ class Stateless:
         function = getattr(self.outer, "compiled", function)
         if not isinstance(function, Function):
             remedy = "K.function(inputs, outputs)"
-            if type(function).__module__.startswith("tensorflow_core."):
+            if is_of_tensorflow_1(function):
                 remedy = "TensorFlow 1.15 made it; --keras-on kameleon lets Keras run on K"
             raise ArgumentError(f"{what} takes what K.function gives, not {function!r}: {remedy}")
         program = function.program
