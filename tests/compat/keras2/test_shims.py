@@ -44,13 +44,22 @@ def test_shims_add_to_modules_of_keras_alone(shim: shims.Shim) -> None:
 
 # What a library still has, but not as it was, or not before it's used.
 REPLACED = {"array", "File", "FullLoader", "loads", "ndimage", "randint"}
-REPLACED |= {"StrictVersion", "exceptions", "issparse", "linalg"}
+REPLACED |= {"StrictVersion", "exceptions", "issparse", "linalg", "Image", "ImageEnhance"}
 
 
 @pytest.mark.parametrize("shim", shims.SHIMS, ids=lambda s: f"{s.module}-{s.library}")
 def test_what_is_added_is_gone_from_the_library(shim: shims.Shim) -> None:
     library = pytest.importorskip(shim.library, reason=f"{shim.library} isn't installed")
     assert {name for name in shim.gives(library) if hasattr(library, name)} <= REPLACED
+
+
+def test_images_of_integers_are_saved_in_16_bits(tmp_path: Path) -> None:
+    pillow = pytest.importorskip("PIL")
+    images = shims.needs("keras_preprocessing.image.utils")["PIL"].gives(pillow)["Image"]
+    pixels = np.array([[0, 300], [65535, 5]], "int32")
+    images.fromarray(pixels, "I").save(tmp_path / "image.png")
+    with images.open(tmp_path / "image.png") as read:
+        np.testing.assert_array_equal(np.asarray(read), pixels)
 
 
 # --- who sees it ------------------------------------------------------------------------------

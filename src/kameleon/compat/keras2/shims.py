@@ -11,10 +11,11 @@ import builtins
 import re
 import sys
 from collections.abc import Callable, Container, Iterable, Mapping
-from types import ModuleType
+from types import MethodType, ModuleType
 from typing import Any, NamedTuple
 
 from ... import config
+from ..._utils.around import Function, around
 from ..._utils.late import Late, is_sparse, library
 from ..._utils.private import Private
 from .plain import loads_arrays, open_settings, yaml_loader
@@ -70,6 +71,32 @@ def _length(row: Any) -> int | None:
 def _one_namespace(scipy: ModuleType) -> Mapping[str, Any]:
     ndimage = library("scipy.ndimage")  # it has the functions that were in its submodules
     return {"ndimage": StandIn(ndimage, {"interpolation": ndimage})}
+
+
+@around
+def saving_in_16_bits(
+    save: Function, image: Any, fp: Any, format: str | None = None, **options: Any
+) -> None:
+    """`image.save` of Pillow's, which writes integers as the 16 bits that a PNG can have."""
+    try:
+        save(image, fp, format, **options)
+    except OSError as error:
+        if image.mode != "I" or "PNG" not in str(error):
+            raise
+        save(image.convert("I;16"), fp, format, **options)
+
+
+def _images_of_integers(pillow: ModuleType) -> Mapping[str, Any]:
+    images = library("PIL.Image")
+
+    def fromarray(array: Any, mode: str | None = None) -> Any:
+        """`PIL.Image.fromarray`; an image of integers can be saved, as until Pillow 12."""
+        image = images.fromarray(array, mode)
+        image.save = MethodType(saving_in_16_bits(images.Image.save), image)
+        return image
+
+    given = {"Image": StandIn(images, {"fromarray": fromarray})}
+    return given | {"ImageEnhance": library("PIL.ImageEnhance")}
 
 
 def _late(*names: str) -> Gives:
@@ -133,6 +160,7 @@ SHIMS = (
         _one_namespace,
         "warned about since SciPy 1.8",
     ),
+    Shim("keras_preprocessing.image.utils", "PIL", _images_of_integers, "an error since Pillow 13"),
     Shim("keras.callbacks.callbacks", "requests", _late("exceptions"), _LATE),
     Shim("keras_preprocessing.image.image_data_generator", "scipy", _late("linalg"), _LATE),
     Shim("keras.engine.training_arrays", "scipy.sparse", _given(issparse=is_sparse), _LATE),

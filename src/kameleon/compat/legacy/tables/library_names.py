@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...keras2.hdf5 import Text
+from ...keras2.shims import saving_in_16_bits
 from ..functions import Function, around, bound
 from ..members import Changed
 from ..stand_in import Old, Table, constant, from_module, same, taken_from
@@ -264,7 +265,8 @@ TABLES: Mapping[str, Table] = {
             "LINEAR": same("PIL.Image.BILINEAR"),
             "CUBIC": same("PIL.Image.BICUBIC"),
             "fromstring": same("PIL.Image.frombytes"),
-        }
+        },
+        members={"Image": {"save": Changed(saving_in_16_bits)}},
     ),
     "theano": Table(
         instead="kameleon run --as theano program.py gives old programs Theano's names over K"
