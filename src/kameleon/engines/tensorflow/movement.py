@@ -95,7 +95,12 @@ def moved(
 
 def reverse(e: Tracing, node: Node, x: Tensor) -> Tensor:
     turned = [i in node.attrs["axes"] for i in range(len(x.shape))]
-    return moved(x, turned, False, lambda y, dims: raw.Reverse(tensor=y, dims=dims))
+    return moved(x, turned, False, _reversed)
+
+
+def _reversed(x: Tensor, turned: Sequence[bool]) -> Tensor:
+    axes = [axis for axis, is_turned in enumerate(turned) if is_turned]
+    return raw.ReverseV2(tensor=x, axis=constant(axes, tf.int32))
 
 
 def pad(e: Tracing, node: Node, x: Tensor) -> Tensor:
