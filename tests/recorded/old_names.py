@@ -2,7 +2,8 @@
 
 Recorded on Python 3.7 with pandas 0.25.3, SciPy 1.1.0, h5py 2.8.0, Pillow 5.4.1 and NumPy 1.18:
 each case is a piece of a program that gives `seen`; what it gives is written as plain data.
-The cases in `old_lines.txt`, a line each, were recorded with NumPy 1.16.6, h5py 2.10 and Pillow 6.2.
+The cases in `old_lines.txt`, a line each, were recorded with NumPy 1.16.6 (later ones with 1.18.5),
+h5py 2.10 and Pillow 6.2 (9.5).
 """
 
 import json
