@@ -79,7 +79,7 @@ def test_the_first_line_is_words(module: ModuleType, name: str) -> None:
 def test_gradients_and_engines_of_functions_are_told() -> None:
     text = pages.page("relu")
     assert "| `x` | yes, to any order |" in text
-    assert "| JAX | all of them |" in text and "`relu`" in text
+    assert "| ONNX Runtime | all of them |" in text and "`relu`" in text
     assert re.search(r"\| Theano \(PyTensor\) \| all others \|.* `size` \|", text)
     assert "PyTensor's graph" in support.table() and "PyTensor's graph" not in text
     assert "is the same on every engine" in pages.page("epsilon")

@@ -60,6 +60,11 @@ def _divide(lo: L, node: Node, a: str, b: str) -> Any:
     return lo.op("Reciprocal", b) if whole and known_number(one) == 1 else lo.op("Div", a, b)
 
 
+def _relu(lo: L, node: Node, x: str) -> Any:
+    """The operator is fused with products, and may leave -0."""
+    return lo.op("Abs", lo.op("Relu", x))
+
+
 def _select(lo: L, node: Node, condition: str, a: str, b: str) -> Any:
     return chosen(lo, node.dtype, condition, a, b)
 
@@ -161,6 +166,7 @@ RULES: dict[str, Rule] = {
     "log1p": _log1p,
     "sigmoid": _sigmoid,
     "div": _divide,
+    "relu": _relu,
     "select": _select,
     "sign": _sign,
     "ne": _ne,

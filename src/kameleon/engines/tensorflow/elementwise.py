@@ -112,6 +112,11 @@ def mod(e: Lowering, node: Node, a: Tensor, b: Tensor) -> Tensor:
     return raw.SelectV2(condition=raw.Equal(x=found, y=zero), t=signed, e=found)
 
 
+def relu(e: Lowering, node: Node, x: Tensor) -> Tensor:
+    """The operation is fused with products, and may leave -0."""
+    return raw.Abs(x=raw.Relu(features=x))
+
+
 def logical_not(e: Lowering, node: Node, x: Tensor) -> Tensor:
     """`LogicalNot` won't do: the optimiser makes a > b of not (a <= b), which differ for NaN."""
     return raw.NotEqual(x=x, y=constant(True, tf.bool))
@@ -168,6 +173,7 @@ RULES: dict[str, Rule] = {
     "maximum": maximum,
     "pow": power,
     "mod": mod,
+    "relu": relu,
     "logical_not": logical_not,
     "select": select,
     "cast": convert,
