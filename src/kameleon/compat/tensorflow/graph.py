@@ -10,7 +10,7 @@ from typing import Any
 from kameleon._utils.scopes import Scope
 from kameleon.graph.ir.context import Context, Source, context, user_frame
 
-from .dtypes import REFERENCE
+from .dtypes import HANDLES, REFERENCE
 from .failures import failure
 from .location import PACKAGE
 
@@ -173,6 +173,12 @@ def plain(message: Any) -> Any:
     for field, found in value.ListFields():
         return [shape_of(x) for x in found] if field.name == "shape" else list(found)
     return []
+
+
+def is_handle(value: Value) -> bool:
+    """Whether a value is of a type that stands for what isn't an array, as resources do."""
+    source, index = value
+    return source.types[index] in HANDLES
 
 
 def shape_of(message: Any) -> Shape:

@@ -111,8 +111,11 @@ def padded(x: Tensor, margins: Sequence[Sequence[int]], value: Any) -> Tensor:
     """`x` with margins."""
     fill = constant(x.dtype.as_numpy_dtype(value), x.dtype)
     pads = [list(m) for m in margins]
-    pad = lambda y, pads: raw.PadV2(input=y, paddings=pads, constant_values=fill)  # noqa: E731
-    return moved(x, pads, [0, 0], pad)
+
+    def one(y: Tensor, pads: list[Any]) -> Tensor:
+        return raw.PadV2(input=y, paddings=pads, constant_values=fill)
+
+    return moved(x, pads, [0, 0], one)
 
 
 def concatenate(e: Tracing, node: Node, *operands: Tensor) -> Tensor:
@@ -131,8 +134,10 @@ def strided(windows: Any) -> dict[str, Any]:
 
 
 def slice_(e: Tracing, node: Node, x: Tensor) -> Tensor:
-    cut = lambda y, windows: raw.StridedSlice(input=y, **strided(windows))  # noqa: E731
-    return moved(x, node.attrs["windows"], WHOLE, cut)
+    def one(y: Tensor, windows: list[Any]) -> Tensor:
+        return raw.StridedSlice(input=y, **strided(windows))
+
+    return moved(x, node.attrs["windows"], WHOLE, one)
 
 
 def unslice(e: Tracing, node: Node, g: Tensor, *sizes: Tensor) -> Tensor:

@@ -26,22 +26,26 @@ def _array(make: Function, rows: Any, *args: Any, **options: Any) -> Any:
     """
     if options.get("copy") is False:
         options["copy"] = None
-    asked = options.get("dtype") is not None or (args and args[0] is not None)
     try:
         return make(rows, *args, **options)
     except OverflowError:
         return _wrapping(make, rows, *args, **options)
     except NotImplementedError:
-        if asked or not isinstance(rows, list | tuple):
+        if _asks_for_dtype(args, options) or not isinstance(rows, list | tuple):
             raise
         return _objects(rows)
     except ValueError as error:
+        asked = _asks_for_dtype(args, options)
         if asked and (numbers := _numbers(rows)) is not None:
             return make(numbers, *args, **options)
         if asked or "inhomogeneous" not in str(error):
             raise
     warn_old(RAGGED, "numpy.array(…, dtype=object)")
     return make(rows, *((object,) if args else ()), *args[1:], **options | {"dtype": object})
+
+
+def _asks_for_dtype(args: tuple[Any, ...], options: Mapping[str, Any]) -> bool:
+    return options.get("dtype") is not None or (bool(args) and args[0] is not None)
 
 
 def _objects(rows: Any) -> np.ndarray:

@@ -17,7 +17,7 @@ from kameleon.errors import GraphError
 from kameleon.graph.ir.node import Tensor
 
 from ..dtypes import HANDLES, OF_K, name_of
-from ..graph import Operation
+from ..graph import Operation, is_handle
 from ..lowering import Lowering
 from ..operations import table
 from ..operations.values import NeedsValueError, UnknownSizeError, open_sizes
@@ -42,8 +42,7 @@ class _Apart:
 
     def __init__(self, lowering: Lowering, operation: Operation, given: list[Any]) -> None:
         self._store, self._operation = lowering.store, operation
-        is_handle = [source.types[index] in HANDLES for source, index in operation.inputs]
-        pairs = zip(given, is_handle, strict=True)
+        pairs = zip(given, map(is_handle, operation.inputs), strict=True)
         self._given = [value if kept else lowering.value(value) for value, kept in pairs]
         self._places = [at for at, x in enumerate(self._given) if isinstance(x, Tensor)]
 

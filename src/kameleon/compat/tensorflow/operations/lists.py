@@ -23,15 +23,19 @@ Array = np.ndarray
 
 # What's said of tensors that nothing was set to, where their shape isn't known.
 READ = (
-    "Trying to read an uninitialized tensor but element_shape is not fully defined: {} and no list"
-    " element is set."
+    "Trying to read an uninitialized tensor but element_shape is not fully defined: {shape} and no"
+    " list element is set."
 )
 GATHER = (
-    "Tried to gather uninitialized tensors from a list with non-fully-defined element_shape: {}"
+    "Tried to gather uninitialized tensors from a list with non-fully-defined element_shape:"
+    " {shape}"
 )
 STACK = (
     "Tried to stack list which only contains uninitialized tensors and has a non-fully-defined"
-    " element_shape: {}"
+    " element_shape: {shape}"
+)
+CONCATENATE = (
+    "List contains uninitialized tensor at index {at} but leading_dims has only {count} elements."
 )
 
 
@@ -60,7 +64,7 @@ class TensorList(Resource):
             )
         found = self.items[at]
         if found is None:
-            return self._zeros(shape, refusal)
+            return self._zeros(at, shape, refusal)
         if isinstance(found, Resource):
             return found  # a list in a list
         return texts(found) if self.dtype == "string" else np.asarray(found)
@@ -74,13 +78,13 @@ class TensorList(Resource):
         are_alike = len(kinds) == 1 and all(kind.kind in "biuf" for _, kind in kinds)
         return np.stack(self.items) if are_alike else None
 
-    def _zeros(self, shape: Shape, refusal: str) -> Array:
+    def _zeros(self, at: int, shape: Shape, refusal: str) -> Array:
         known = _merged(shape, self.shape)
         for each in self.items:
             if each is not None and not _is_known(known):
                 known = _merged(known, np.shape(each))
         if known is None or not _is_known(known):
-            raise invalid(refusal.format(shape_text(known)))
+            raise invalid(refusal.format(at=at, shape=shape_text(known)))
         return np.zeros(known, in_numpy(self.dtype))
 
     def stacked(self, shape: Shape, places: list[int] | None = None) -> Array:
@@ -246,15 +250,10 @@ def _concatenate(
     full = element_shape if shape is None else shape_in(shape)
     known = _merged(full[1:] if full else None, given.shape[1:] if given.shape else None)
     lengths = list(np.asarray(sizes, np.int64))
-    refusal = f"but leading_dims has only {len(lengths)} elements."
-    parts = [
-        given.item(
-            at,
-            (int(lengths[at]), *(known or ())) if at < len(lengths) else full,
-            f"List contains uninitialized tensor at index {at} {refusal}",
-        )
-        for at in range(len(given.items))
-    ]
+    refusal = CONCATENATE.format(at="{at}", count=len(lengths))
+    shapes: list[Shape] = [(int(length), *(known or ())) for length in lengths[: len(given.items)]]
+    shapes += [full] * (len(given.items) - len(shapes))
+    parts = [given.item(at, each, refusal) for at, each in enumerate(shapes)]
     parts = parts or [np.zeros((0, *(known or ())), in_numpy(given.dtype))]
     counts = [len(part) for part in parts[: len(given.items)]]
     return [np.concatenate(parts), np.array(counts, np.int64)]

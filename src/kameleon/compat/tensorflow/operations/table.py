@@ -16,7 +16,7 @@ from kameleon import backend as K
 
 from ..dtypes import HANDLES, NUMBERS, REFERENCE
 from ..failures import UNFIT, failure, invalid, is_failure
-from ..graph import PASSING, Operation, Value
+from ..graph import PASSING, Operation, Value, is_handle
 from ..lowering import Lowering, OnHost
 from ..resources.waiting import Attempt, Steps
 from ..variables import Reference, Store, absent
@@ -206,8 +206,8 @@ def _lowered(lowering: Lowering, operation: Operation, given: list[Any]) -> list
 
 def _is_handed(operation: Operation, given: list[Any]) -> bool:
     """Whether an operation hands on handles, or variables that keep their buffers."""
-    is_handle = operation.types[0] in HANDLES or any(map(is_reference, given))
-    return is_handle and not any(map(_is_resized, operation.inputs))
+    hands_on = operation.types[0] in HANDLES or any(map(is_reference, given))
+    return hands_on and not any(map(_is_resized, operation.inputs))
 
 
 def _is_resized(value: Value) -> bool:
@@ -364,10 +364,7 @@ def read(store: Store, operation: Operation, given: Sequence[Any]) -> Sequence[A
 
 def _is_read(operation: Operation, place: int, value: Any) -> bool:
     """Whether an operation takes the value of a variable, not its handle."""
-    if not isinstance(value, Reference):
-        return False
-    source, index = operation.inputs[place]
-    return source.types[index] not in HANDLES
+    return isinstance(value, Reference) and not is_handle(operation.inputs[place])
 
 
 def to_end(store: Store, operation: Operation) -> Callable[[Sequence[Any]], list[Any]]:

@@ -8,8 +8,7 @@ from functools import partial
 from itertools import chain
 from typing import Any
 
-from ..dtypes import HANDLES
-from ..graph import Value
+from ..graph import Value, is_handle
 from ..walks import in_order
 from . import steps
 from .needed import ENTERS, EXITS, MERGES, SWITCHES, TURNS, Frame
@@ -141,7 +140,7 @@ class Layout:
 def _is_single(value: Value) -> bool:
     """Whether a value is known to be a single number, or text."""
     source, index = value
-    return source.shapes[index] == () and source.types[index] not in HANDLES
+    return source.shapes[index] == () and not is_handle(value)
 
 
 def layout_of(plan: Plan) -> Layout:

@@ -20,8 +20,8 @@ from kameleon.graph.primitives.control import check
 from kameleon.graph.primitives.filling import full_like
 from kameleon.graph.primitives.sizes import as_node, size_of
 
-from ..dtypes import HANDLES, OF_K, REFERENCE
-from ..graph import Operation, Value, made_of
+from ..dtypes import OF_K, REFERENCE
+from ..graph import Operation, Value, is_handle, made_of
 from ..lowering import ArrayHandle, ListHandle, Lowering, NotCompiledError, StackHandle
 from ..operations import table
 from ..operations.lists import TensorList
@@ -152,9 +152,8 @@ class Rows(np.ndarray):
 
 def is_handed_on(unit: Unit, place: int, value: Any) -> bool:
     """Whether an input is no array: operations in the region hand it on at most."""
-    source, index = unit.inputs[place]
     is_kept = isinstance(value, Rows)
-    return isinstance(value, Resource) or (source.types[index] in HANDLES and not is_kept)
+    return isinstance(value, Resource) or (is_handle(unit.inputs[place]) and not is_kept)
 
 
 def is_known(unit: Unit, place: int, value: Any) -> bool:
@@ -291,10 +290,10 @@ class Region:
     def _read(self) -> Iterator[tuple[Tensor, Value]]:
         """What variables hold, and the values that hand it on, whoever takes it."""
         read = self._lowering.read
-        for (source, index), x in self._values.items():
-            is_value = source.types[index] < REFERENCE and source.types[index] not in HANDLES
+        for value, x in self._values.items():
+            is_value = value[0].types[value[1]] < REFERENCE and not is_handle(value)
             if isinstance(x, Reference) and x in read and is_value:
-                yield self._lowering.value(x), (source, index)
+                yield self._lowering.value(x), value
 
     def kept(self) -> frozenset[Operation]:
         """The operations that make what's kept, in the region."""
@@ -358,8 +357,7 @@ class Region:
             return self._lowering.items(found)
         if isinstance(found, Tensor) and found in self._holes:
             place, part = self._places[self._holes.index(found)]
-            source, index = self._unit.inputs[place]
-            is_list = source.types[index] in HANDLES  # what is given are its rows
+            is_list = is_handle(self._unit.inputs[place])  # what is given are its rows
             return found if is_list or part is not None else HandedOn(place)
         return found
 

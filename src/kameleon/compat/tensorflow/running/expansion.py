@@ -10,8 +10,8 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..dtypes import HANDLES, NUMBERS, REFERENCE
-from ..graph import Graph, Operation, Value
+from ..dtypes import NUMBERS, REFERENCE
+from ..graph import Graph, Operation, Value, is_handle
 from ..library import Body, body_of
 from ..symbolic import gradient_of
 
@@ -228,7 +228,7 @@ def _called(made: Expansion, scope: Scope, operation: Operation, body: Body) -> 
     begin = made.begun(scope, operation, needed or inputs)  # which say in which loop it is
     # What it reads by handles may change until then.
     inputs = [
-        made.behind(f"{begin.name}/{place}/", [value], begin)[0] if _is_handle(value) else value
+        made.behind(f"{begin.name}/{place}/", [value], begin)[0] if is_handle(value) else value
         for place, value in enumerate(inputs)
     ]
     results, end = made.inline(scope, operation.name, body, inputs, begin)
@@ -236,11 +236,6 @@ def _called(made: Expansion, scope: Scope, operation: Operation, body: Body) -> 
         results = made.behind(f"{scope.prefix}{operation.name}/", results, end)
     made.ended(scope, operation, results, end)
     return True
-
-
-def _is_handle(value: Value) -> bool:
-    source, index = value
-    return source.types[index] in HANDLES
 
 
 # Branches ---------------------------------------------------------------------------------------

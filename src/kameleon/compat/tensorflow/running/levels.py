@@ -14,14 +14,8 @@ from .units import Hints
 Element = Operation | Compound
 
 
-def levels_of(
-    needed: Needed,
-    alone: Collection[Element],
-    hints: Hints,
-    least: Mapping[Operation, int],
-    left: Mapping[Element, Mapping[Frame, int]],
-) -> dict[Element, int]:
-    """By element, a number: of regions with the same one all can run at once.
+class Levels:
+    """By element, a number: elements with the same one can be in one region.
 
     Args:
         needed: the elements; what's fed is there from the beginning.
@@ -30,22 +24,6 @@ def levels_of(
         least: by what is kept, the level that all that works on it has at least.
         left: by element, how often something came out of loops before it.
     """
-    found = _Levels(needed, alone, hints, least, left).levels()
-    # What's kept waits for those that use it, so that all of it is in one region.
-    last: dict[Element, int] = {}
-    for element in reversed(needed.elements):
-        if element in last and element not in alone and _can_wait(element):
-            found[element] = max(found[element], last[element])
-        for value in needed.sources(element):
-            source = needed.of(value[0])
-            crosses = element in alone or hints.is_before(value)
-            limit = found[element] - crosses
-            last[source] = min(limit, last.get(source, limit))
-    return found
-
-
-class _Levels:
-    """The least levels that fit."""
 
     def __init__(
         self,
@@ -70,7 +48,23 @@ class _Levels:
             if not isinstance(element, Compound) and element.type in EXITS
         }
 
-    def levels(self) -> dict[Element, int]:
+    def found(self) -> dict[Element, int]:
+        """The least ones that fit; but what's kept waits for those that use it, so that all of it
+        is in one region.
+        """
+        needed, alone, found = self._needed, self._alone, self._least_ones()
+        last: dict[Element, int] = {}
+        for element in reversed(needed.elements):
+            if element in last and element not in alone and _can_wait(element):
+                found[element] = max(found[element], last[element])
+            for value in needed.sources(element):
+                source = needed.of(value[0])
+                crosses = element in alone or self._hints.is_before(value)
+                limit = found[element] - crosses
+                last[source] = min(limit, last.get(source, limit))
+        return found
+
+    def _least_ones(self) -> dict[Element, int]:
         turning: dict[Element, int] = {}
         while True:
             levels: dict[Element, int] = {}

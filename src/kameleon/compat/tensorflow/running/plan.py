@@ -15,7 +15,7 @@ from ..failures import failure
 from ..graph import Operation, Value
 from ..operations import table
 from ..walks import in_order
-from .levels import kept_in, levels_of
+from .levels import Levels, kept_in
 from .needed import CONTROL, DIRECTING, Compound, Needed, operations_of
 from .structure import structure
 from .units import DIFFER, FED, NONE, REGION, Hints, Unit
@@ -173,7 +173,7 @@ class Plan:
         regions: dict[Any, Unit] = {}
         left, waits = needed.left(), waits_before(needed)
         alone = {element for element in needed.elements if self._is_alone(element)}
-        self._levels = levels_of(needed, alone, self._hints, self._least, left)
+        self._levels = Levels(needed, alone, self._hints, self._least, left).found()
         for element in needed.elements:
             level, frame = self._levels[element], needed.frames[element]
             if element in alone and not isinstance(element, Compound):

@@ -47,6 +47,7 @@ class Run(Protocol):
         """Do what can be done in a turn."""
 
 
+# A step, its method, and the places that are free behind it.
 Todo = tuple[Any, Callable[..., bool | None], tuple[int, ...]]
 
 
