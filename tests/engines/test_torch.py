@@ -231,7 +231,8 @@ def test_patterns_become_one_function(name: str, rows: int | None) -> None:
     (expected,) = K.function([x], [y], engine="numpy")([array])
     for _ in range(3):
         np.testing.assert_allclose(run([array])[0], expected, rtol=2e-6, atol=1e-6)
-    assert name in source_of(run)
+    # On some processors, large products have a kernel of their own.
+    assert name in source_of(run).replace("large_addmm", "addmm")
 
 
 def test_one_whole_may_be_cut_in_two_ways() -> None:

@@ -155,5 +155,27 @@ def optimizers_of_scipy():
     return found
 
 
+@case
+def a_rate_by_steps_that_are_counted_beside_it():
+    step, w = tf.train.get_or_create_global_step(), tf.get_variable("w", initializer=0.0)
+    steps, warm = tf.cast(step, tf.int32), tf.constant(4, dtype=tf.int32)
+    done = tf.cast(steps, tf.float32) / tf.cast(warm, tf.float32)
+    is_warming = tf.cast(steps < warm, tf.float32)
+    rate = (1.0 - is_warming) * 0.5 + is_warming * 0.5 * done
+    train = tf.group(w.assign(w - rate * (w + 1.0)), step.assign(step + 1))
+    session = started()
+    return [session.run([train, w.op.outputs[0]])[1] for _ in range(6)]
+
+
+@case
+def values_beside_assignments():
+    w, found = tf.get_variable("w", initializer=[1.0, 1.0]), []
+    session = started()
+    for value in (tf.tanh(w), tf.tanh(w) + tf.sqrt(w)):
+        found.append(session.run([value, w.assign_add([1.0, 1.0]).op])[0])
+    found.append(session.run([w.assign_add([1.0, 1.0]).op, tf.tanh(w)])[1])
+    return [*found, session.run(w)]
+
+
 if __name__ == "__main__":
     main()

@@ -2,6 +2,7 @@
 
 prepared  plans for what is fetched and fed; calls of functions
 expansion functions in the place of what calls them
+races     what nothing orders, in the order of TensorFlow's threads
 plan      the part of a graph that is needed, cut into regions and single operations
 units     those
 levels    how much of the host lies before each element

@@ -13,6 +13,7 @@ from ..walks import reached
 from .executor import Run
 from .expansion import PLACEHOLDERS, Expansion, is_call
 from .plan import Plan
+from .races import are_raced, as_begun
 from .spans import Trace
 
 
@@ -30,8 +31,11 @@ class Prepared:
         needed = _needed(fed, fetches, targets)
         replaced = [value for value in fed if value[0].type not in PLACEHOLDERS]
         self._fed = {value: value for value in fed if value[0] in needed}
-        if replaced or any(map(is_call, needed)):
-            made = Expansion(sorted(needed, key=lambda each: each.serial), fed, replaced)
+        order = sorted(needed, key=lambda each: each.serial)
+        if is_raced := are_raced(order):
+            order = as_begun(order)
+        if replaced or is_raced or any(map(is_call, needed)):
+            made = Expansion(order, fed, replaced)
             self._fed = {value: made.value(value) for value in (*self._fed, *replaced)}
             fetches = [made.value(value) for value in fetches]
             targets = [*map(made.end, targets), *made.targets]
