@@ -5,7 +5,7 @@ import tempfile
 
 import numpy as np
 import tensorflow as tf
-from recording import case, main, raised
+from recording import case, main, plain, raised
 
 tf.enable_eager_execution()
 
@@ -30,6 +30,31 @@ def traces():
     calls = [(tf.constant(1),), (tf.constant(2),), (tf.constant(1.0),), (1,), (1,), (2,)]
     calls += [(tf.constant(1), False), (np.array([1, 2]),), (np.array([3, 4]),)]
     return [f(*call) for call in calls] + [f(tf.constant(1), flag=True), len(traced)]
+
+
+@case
+def values_that_are_equal():
+    """One function for all of them, made for the first."""
+    traced = []
+
+    @tf.function
+    def function(x):
+        traced.append(x)
+        return tf.constant(x) if isinstance(x, (bool, int, float)) else tf.constant(0)
+
+    given = [1, 2, 1.0, True, np.int32(1), np.float32(2), [1, 2], [1.0, 2.0], {"a": 1}, {"a": 1.0}]
+    given += ["a", b"a", None, 0, False, np.bool_(True), 2 + 0j]
+    found = [[plain(function(x)), len(traced)] for x in given]
+    return [*found, function(1.0).dtype.name]
+
+
+@case
+def tensors_that_got_out():
+    kept = []
+    function = tf.function(lambda x: kept.append(x))
+    function(tf.constant(1.0))
+    kind, message = raised(lambda: kept[0] + tf.constant(1.0))
+    return [kind, message[:75], message.splitlines()[-1]]
 
 
 @case

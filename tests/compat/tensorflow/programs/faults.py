@@ -241,6 +241,24 @@ def ranks_and_numbers_at_run_time():
 
 
 @case
+def windows_that_are_too_large():
+    """By less than two strides they have no place, else it's an error."""
+    found = []
+    x = tf.placeholder(tf.float32)
+    for size, stride in ((5, 1), (6, 1), (7, 2), (8, 2), (9, 3)):
+        sizes, steps = [1, size, 2, 1], [1, stride, 1, 1]
+        kernel = tf.ones([size, 2, 2, 1])
+        for y in (
+            tf.nn.conv2d(x, kernel, steps, "VALID"),
+            tf.nn.depthwise_conv2d(x, kernel, [1, stride, stride, 1], "VALID"),
+            tf.nn.max_pool(x, sizes, steps, "VALID"),
+            tf.nn.avg_pool(x, sizes, steps, "VALID"),
+        ):
+            found.append(fault_of(lambda: run(tf.shape(y), {x: np.ones((1, 4, 4, 2))})))  # noqa: B023
+    return found
+
+
+@case
 def places_outside_of_variables():
     fed, found = tf.placeholder(tf.int32, [1]), []
     for resource in (False, True):

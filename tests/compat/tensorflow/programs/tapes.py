@@ -276,6 +276,34 @@ def recording_is_asked_for():
 
 
 @case
+def nothing_flows_back():
+    from tensorflow.python.eager import tape as tape_lib
+
+    x, v, found = tf.constant(3.0), tf.Variable(2.0), []
+    square = tf.function(lambda x: x * x)
+    for function in (
+        tf.function(tf.stop_gradient),
+        tf.function(lambda x: tf.stop_gradient(square(x) * v)),
+        tf.function(lambda x: (tf.stop_gradient(square(x)), square(x))),
+    ):
+        with tf.GradientTape(persistent=True) as tape:
+            tape.watch(x)
+            y = function(x)
+        found += [tape.gradient(y, [x, v], unconnected_gradients=how) for how in ("none", "zero")]
+    for slopes in ([], [7.0], [7.0, 8.0], [7.0, 8.0, 9.0]):
+        with tf.GradientTape() as tape:
+            tape.watch([x, v])
+            y = tf.constant(5.0)
+            tape_lib.record_operation("Ours", [y], [x, v.handle], lambda dy: list(slopes))  # noqa: B023
+        found.append(tape.gradient(y, [x, v]))
+    product = tf.function(lambda x, y: (x * y, y))
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = product(x, x)
+    return [*found, tape.gradient(y, x, output_gradients=[tf.constant(2.0), None])]
+
+
+@case
 def errors_of_tapes():
     tape, x = tf.GradientTape(), tf.constant(1.0)
     found = [raised(lambda: tape.watch(1.0))[0], raised(lambda: tape.gradient(x, x))]

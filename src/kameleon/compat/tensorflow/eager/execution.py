@@ -8,13 +8,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..capi.exports import as_text, export
-from ..capi.nests import is_resource_variable
+from ..capi.nests import is_resource_variable, is_tensor
 from ..failures import UNFIT, failure, invalid, is_failure
 from . import tapes
 from .context import RAISED
 from .conversion import as_array
 from .signatures import MIXED, ONE, Argument, Signature, signature
-from .tensors import Kind, tensor
+from .tensors import Kind, kind_of, tensor
 
 if TYPE_CHECKING:
     from .context import Context
@@ -86,20 +86,29 @@ def execute(
 ) -> list[Any]:
     """Run an operation on tensors."""
     text = as_text(name)
-    for each in inputs:
+    for place, each in enumerate(inputs):
         if type(each) is not Kind.tensor:
-            kind = type(each).__name__
-            raise TypeError(
-                f"provided list of inputs contains objects other than 'EagerTensor'. Item {kind}"
-            )
+            raise TypeError(_foreign(place, each))
     found = signature(text)
     pairs: tuple[Any, ...] = ()
     if found is not None and attributes:
-        pairs = tuple(
-            value if at % 2 == 0 else found.attribute(attributes[at - 1], value)
-            for at, value in enumerate(attributes)
-        )
+        try:
+            pairs = found.pairs(attributes)
+        except Exception as error:
+            raise _failed(error, text) from error
     return run(context, text, pairs, list(inputs))[1]
+
+
+def _foreign(place: int, value: Any) -> str:
+    """What is wrong with an input that isn't an eager tensor."""
+    if is_tensor(value) and hasattr(value, "graph"):
+        return (
+            'An op outside of the function building code is being passed\na "Graph" tensor.'
+            " A tf.init_scope within the function lets\nits tensors get out."
+            f"\nThe graph tensor has name: {value.name}"
+        )
+    about = "provided list of inputs contains objects other than 'EagerTensor'."
+    return f"{about} Item {place} is {kind_of(value)}"
 
 
 @export("TFE_Py_ExecuteCancelable")

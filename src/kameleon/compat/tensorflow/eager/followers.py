@@ -12,7 +12,7 @@ from ..capi.exports import export
 from ..dtypes import NUMBERS
 from .context import TOLD
 from .tapes import DIFFERENTIABLE, THREAD, Entry, Tape, ones_like, total_of, type_of, zeros_like
-from .tensors import Kind, tensor
+from .tensors import Kind, kind_of, tensor
 
 
 class Follower:
@@ -74,7 +74,7 @@ class Follower:
         finally:
             THREAD.tapes.remove(tape)
         pairs = [
-            (slope, change) for slope, change in zip(slopes, changes, strict=True)
+            (slope, change) for slope, change in zip(slopes, changes, strict=False)
             if slope is not None and change is not None
         ]  # fmt: skip
         return tape.gradients([s for s, _ in pairs], aids, [change for _, change in pairs])
@@ -102,7 +102,7 @@ def encoded(value: Any, by_rank: bool = False) -> Any:
         shape = value._shape_tuple()
         return ("tensor", value._number, len(shape) if by_rank else shape)
     if isinstance(value, bool | int | float | str | bytes | type(None)):
-        return (type(value), value)
+        return value  # equal ones share a function, as 1, 1.0 and True
     if isinstance(value, list | tuple):
         return (type(value).__name__, *[encoded(each, by_rank) for each in value])
     if isinstance(value, dict):
@@ -125,12 +125,28 @@ def _encoded_other(value: Any, by_rank: bool) -> Any:
     try:
         return weakref.ref(value)
     except TypeError:
-        return (type(value), value)
+        return value
 
 
 @export("TFE_Py_TensorShapeSlice")
 def _sizes(tensors: Sequence[Any], axis: int) -> Any:
     """The sizes of tensors along an axis."""
+    if not isinstance(tensors, list | tuple):
+        kind = kind_of(tensors)
+        raise TypeError(f'tensors argument must be a list or a tuple. Got "{kind}"')
+    if axis < 0:
+        raise ValueError(f"Slice dimension must be non-negative. Got {axis}")
+    for place, each in enumerate(tensors):
+        if type(each) is not Kind.tensor:
+            kind = kind_of(each)
+            raise TypeError(
+                f'Expected a list of EagerTensors but element {place} has type "{kind}"'
+            )
+        if axis >= each._rank():
+            raise IndexError(
+                f"Slice dimension ({axis}) must be smaller than rank of all tensors, but tensor at"
+                f" index {place} has rank {each._rank()}"
+            )
     return tensor(
         np.array([each._shape_tuple()[axis] for each in tensors], np.int32), NUMBERS["int32"]
     )

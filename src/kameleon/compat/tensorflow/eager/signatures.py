@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
 from ..capi.constants import CONSTANTS
 from ..capi.exports import as_text, export
 from ..dtypes import REFERENCE
+from ..failures import failure, invalid
 from ..graph import definitions, messages, put, shape_of
 
 # How many tensors an argument stands for, and how their types are told.
@@ -75,6 +76,29 @@ class Signature:
             plain = PLAIN[kind[5:-1]]
             return tuple([plain(each) for each in value])
         return PLAIN[kind](value)
+
+    def pairs(self, raw: Sequence[Any]) -> tuple[Any, ...]:
+        """Names of attributes, each with its value, as what tells them from others.
+
+        Raises:
+            InvalidArgumentError: (TensorFlow's) the operation has no such attribute, or not of
+                that kind.
+        """
+        if len(raw) % 2:
+            raise invalid("Expecting attrs tuple to have even length.")
+        made: list[Any] = []
+        for name, value in zip(raw[::2], raw[1::2], strict=True):
+            if name not in self.attributes:
+                raise invalid(f"Attribute '{name}' does not exist for this operation")
+            try:
+                made += [name, self.attribute(name, value)]
+            except (TypeError, ValueError, AttributeError):
+                kind = self.attributes[name].removeprefix("list(").rstrip(")")
+                given = value[0] if value and isinstance(value, list | tuple) else value
+                wanted = EXPECTED.get(kind, kind)
+                message = f"Expecting {wanted} for attr {name}, got {type(given).__name__}"
+                raise invalid(message) from None
+        return tuple(made)
 
     def message(self, name: str, value: Any) -> Any:
         """The message AttrValue of such a value."""
@@ -162,12 +186,24 @@ PLAIN: dict[str, Callable[[Any], Any]] = {
 }
 
 
+# What an operation expects of an attribute, as it complains of others.
+EXPECTED = {
+    "type": "a DType.dtype",
+    "shape": "None or sequence value",
+    "string": "a string value",
+    "int": "int64_t value",
+    "float": "float value",
+}
+
+
 @export("TFE_OpNameGetAttrType")
 def attribute_type(context: Any, name: str | bytes, attribute: str) -> Any:
     """The number of an attribute's kind; in a list, where it's a list."""
     found = signature(as_text(name))
-    kind = found.attributes.get(attribute) if found is not None else None
+    if found is None:
+        raise failure("NOT_FOUND", f"Op type not registered '{as_text(name)}'")
+    kind = found.attributes.get(attribute)
     if kind is None:
-        raise KeyError(attribute)
+        raise invalid(f"Attribute '{attribute}' does not exist for this operation")
     number = CONSTANTS[f"TF_ATTR_{kind.removeprefix('list(').rstrip(')').upper()}"]
     return [number] if kind.startswith("list(") else number

@@ -9,7 +9,6 @@ import numpy as np
 
 from ..capi.exports import export
 from ..dtypes import HANDLES, NUMBERS, name_of
-from ..failures import invalid
 from ..graph import DEVICE
 from .conversion import as_array, texts
 
@@ -44,7 +43,7 @@ def begin(base: Any) -> type:
         def _numpy(self) -> Any:
             if self._number in HANDLES:
                 kind = name_of(self._number)
-                raise invalid(f"Cannot convert a Tensor of dtype {kind} to a NumPy array.")
+                raise ValueError(f"Cannot convert a Tensor of dtype {kind} to a NumPy array.")
             return self._value if self._value.ndim else self._value[()]
 
         def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
@@ -70,6 +69,12 @@ def begin(base: Any) -> type:
     EagerTensor.__qualname__ = "EagerTensor"
     Kind.tensor = EagerTensor
     return EagerTensor
+
+
+def kind_of(value: Any) -> str:
+    """The name of a value's class as messages have it: with its module, if that isn't Python's."""
+    kind = type(value)
+    return kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
 
 
 def tensor(value: Any, number: int) -> Any:
