@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+
 # In the order of their numbers, from 1 on; a reference to a variable has 100 more.
 NAMES = (
     "float32 float64 int32 uint8 int16 int8 string complex64 int64 bool qint8 quint8 qint32"
@@ -49,6 +53,23 @@ def held(name: str) -> str:
     ('uint8', 'uint16', 'float32')
     """
     return {"bfloat16": "uint16"}.get(name, name.removeprefix("q"))
+
+
+def limits(dtype: Any) -> tuple[Any, Any]:
+    """The least and the greatest finite number of a dtype.
+
+    >>> limits("int8"), limits("float16") == (-65504.0, 65504.0)
+    ((-128, 127), True)
+    """
+    name = str(dtype)
+    if name == "bfloat16":
+        import ml_dtypes
+
+        info: Any = ml_dtypes.finfo
+    else:
+        info = np.finfo if name.startswith("float") else np.iinfo
+    found = info(name)
+    return found.min, found.max
 
 
 def in_numpy(name: str) -> str:

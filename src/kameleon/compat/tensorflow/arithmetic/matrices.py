@@ -110,6 +110,15 @@ def exponential(a: Array) -> Array:
     return found.astype(a.dtype)
 
 
+def _inverse(a: Array) -> Array:
+    """The inverses; a singular matrix has one that isn't of numbers."""
+    try:
+        return np.linalg.inv(a)
+    except np.linalg.LinAlgError:
+        alone = a.ndim == 2
+        return np.full_like(a, np.nan) if alone else np.stack([_inverse(each) for each in a])
+
+
 def square_root(a: Array) -> Array:
     """The principal square roots.
 
@@ -119,7 +128,7 @@ def square_root(a: Array) -> Array:
     z = np.broadcast_to(np.eye(a.shape[-1]), a.shape)
     for _ in range(60):
         before = y
-        y, z = 0.5 * (y + np.linalg.inv(z)), 0.5 * (z + np.linalg.inv(y))
+        y, z = 0.5 * (y + _inverse(z)), 0.5 * (z + _inverse(y))
         if np.allclose(y, before, rtol=1e-14, atol=0):
             break
     return y.astype(a.dtype)

@@ -66,11 +66,12 @@ def gamma(numbers: Philox, times: int, alphas: Array) -> Array:
     found[even] = -np.log1p(-streams.take(uniform, even))
     [rest] = np.nonzero((alpha != 1) & ~np.isnan(alpha))
     d = alpha + np.where(alpha < 1, 2 / 3, -1 / 3)
-    c = 1 / 3 / np.sqrt(d)
+    with np.errstate(invalid="ignore"):
+        c = 1 / 3 / np.sqrt(d)
     while rest.size:
         x = streams.take(normal, rest)
         v = 1 + c[rest] * x
-        able = v > 0
+        able = ~(v <= 0)  # no shape below zero has a root: what comes of it is no number
         who, x, v = rest[able], x[able], v[able] ** 3
         u, scale = streams.take(uniform, who), d[who]
         fits = u < 1 - 0.0331 * x**4
@@ -78,7 +79,8 @@ def gamma(numbers: Philox, times: int, alphas: Array) -> Array:
         done = who[fits]
         found[done] = d[done] * v[fits]
         low = done[alpha[done] < 1]
-        found[low] *= streams.take(uniform, low) ** (1 / alpha[low])
+        with np.errstate(divide="ignore"):
+            found[low] *= streams.take(uniform, low) ** (1 / alpha[low])
         rest = np.setdiff1d(rest, done, assume_unique=True)
     return found.reshape(shape)
 

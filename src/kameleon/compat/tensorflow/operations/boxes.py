@@ -73,6 +73,11 @@ def _part(
     covered = operation.attribute("min_object_covered") if least is None else float(least)
     if not boxes.size and not use_image_if_no_bounding_boxes:
         raise invalid("No bounding boxes provided as input.")
+    for beyond in boxes[(boxes < 0) | (boxes > 1)][:1]:
+        raise invalid(f"All bounding box coordinates must be in [0.0, 1.0]: {beyond:g}")
+    if max(area_range) > 1:
+        about = "Area range must be less then or equal to 1.0"
+        raise invalid(f"{about}: [{', '.join(f'{area:g}' for area in area_range)}]")
     numbers = reserved(store, operation, 4 * max_attempts)
     whole, kinds = size.astype(result_type(operation)), (covered, aspect_ratio_range, area_range)
     return list(B.part_at_random(whole, boxes.reshape(-1, 4), numbers, max_attempts, *kinds))

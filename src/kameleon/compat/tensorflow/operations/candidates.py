@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..arithmetic import candidates as C
+from ..failures import invalid
 from ..graph import Operation
 from ..variables import Store
 from .drawing import reserved
@@ -28,10 +29,18 @@ def _sampler(operation: Operation) -> C.Sampler:
     return C.unigrams(count, weights, operation.attribute("distortion"), free)
 
 
+def _demand_columns(true: Array, count: int) -> None:
+    if true.ndim != 2 or true.shape[1] != count:
+        found = true.shape[-1] if true.ndim else 0
+        raise invalid(f"true_classes must have num_true columns, expected: {found} was: {count}")
+
+
 @host("LogUniformCandidateSampler UniformCandidateSampler FixedUnigramCandidateSampler")
 def _draw(
-    store: Store, operation: Operation, true: Array, *, num_sampled: int, unique: bool
-) -> list[Array]:
+    store: Store, operation: Operation, true: Array, *,
+    num_true: int, num_sampled: int, unique: bool,
+) -> list[Array]:  # fmt: skip
+    _demand_columns(true, num_true)
     numbers = reserved(store, operation, _RESERVED * num_sampled)
     return _sampler(operation).drawn(numbers, true, num_sampled, unique)
 
@@ -39,9 +48,10 @@ def _draw(
 @host("LearnedUnigramCandidateSampler ThreadUnsafeUnigramCandidateSampler")
 def _draw_learned(
     store: Store, operation: Operation, true: Array, *,
-    num_sampled: int, unique: bool, range_max: int,
+    num_true: int, num_sampled: int, unique: bool, range_max: int,
 ) -> list[Array]:  # fmt: skip
     """Classes by how often they were among the true ones of earlier runs, and once more."""
+    _demand_columns(true, num_true)
     numbers = reserved(store, operation, _RESERVED * num_sampled)
     with store.waiting.changed:
         key = "classes that were met", operation.name

@@ -62,12 +62,12 @@ for _name, _function in PARTS.items():
 
 @fold("MatMul")
 def _matmul(a: Array, b: Array, *, transpose_a: bool, transpose_b: bool) -> Array:
-    return np.asarray((a.T if transpose_a else a) @ (b.T if transpose_b else b))
+    return np.asarray((a.T if transpose_a else a) @ (b.T if transpose_b else b), a.dtype)
 
 
 @fold("BatchMatMul BatchMatMulV2")
 def _batch_matmul(a: Array, b: Array, *, adj_x: bool, adj_y: bool) -> Array:
-    return np.asarray((adjoint(a) if adj_x else a) @ (adjoint(b) if adj_y else b))
+    return np.asarray((adjoint(a) if adj_x else a) @ (adjoint(b) if adj_y else b), a.dtype)
 
 
 @fold("Cumsum Cumprod")

@@ -7,18 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from ..dtypes import limits
 from ..failures import invalid
 from ..graph import Operation
 from .table import fold
 from .values import Kind
 
 Array = np.ndarray
-
-
-def limits(dtype: np.dtype[Any]) -> tuple[Any, Any]:
-    """The least and the greatest number of a dtype."""
-    found = np.finfo(dtype) if dtype.kind == "f" else np.iinfo(dtype)
-    return found.min, found.max
 
 
 # By segments ------------------------------------------------------------------------------------

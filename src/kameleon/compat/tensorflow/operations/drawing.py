@@ -17,7 +17,7 @@ from kameleon.backend.calling import call
 
 from ..arithmetic import drawing, rejection
 from ..failures import invalid
-from ..graph import Operation
+from ..graph import Operation, shape_text
 from ..lowering import Lowering
 from ..resources.philox import Philox
 from ..variables import Reference, Store
@@ -224,9 +224,15 @@ def _generator_of(store: Store, operation: Operation) -> Any:
 def _bounded(store: Store, operation: Operation, sizes: Any, *bounds: Any) -> Array:
     """Normal numbers between bounds, which belong to rows of the result."""
     shape = drawn_sizes(sizes)
+    for name, value in zip(("means", "stddevs", "minvals", "maxvals"), bounds, strict=True):
+        if np.ndim(value) and len(value) not in (1, shape[0]):
+            about = f"Input {name} should have length 1 or shape[0]"
+            raise invalid(f"{about}, got shape: {shape_text(value.shape)}")
     mean, deviation, low, high = (
         np.reshape(value, (-1, *[1] * (len(shape) - 1))).astype(np.float64) for value in bounds
     )
+    if not ((deviation > 0) & (low < high) & (np.isfinite(low) | np.isfinite(high))).all():
+        raise invalid("Invalid parameters")
     generator, found = _generator_of(store, operation), np.full(shape, np.nan)
     wide = np.minimum(high - mean, mean - low) > deviation
     far = np.maximum(np.maximum(low - mean, mean - high), 0)

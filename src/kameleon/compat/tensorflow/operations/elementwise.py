@@ -20,7 +20,7 @@ from kameleon.graph.primitives.movement import broadcast_to, expand_dims, reshap
 from kameleon.graph.primitives.reduce import reduce_sum
 from kameleon.graph.primitives.special import log_softmax
 
-from ..dtypes import NUMBERS, held, in_numpy, shown
+from ..dtypes import NUMBERS, held, in_numpy, limits, shown
 from ..failures import failure, invalid
 from ..graph import Operation, shape_text
 from .complexes import of_complex
@@ -63,7 +63,7 @@ def smaller(a: Node, b: Node) -> Node:
 
 def lowest(x: Node) -> float:
     """The lowest finite number of a tensor's type."""
-    return float(np.finfo(str(x.dtype)).min)
+    return float(limits(x.dtype)[0])
 
 
 def from_start(choose: Callable[[Node, Node], Node], x: Node, start: float) -> Node:

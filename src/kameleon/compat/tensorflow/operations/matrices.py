@@ -23,6 +23,7 @@ SINGULAR = "Input is not invertible."
 SINGULAR_MATRIX = "Input matrix is not invertible."
 DEFICIENT = "Input matrix was rank deficient or ill-conditioned."
 NOT_POSITIVE = "Cholesky decomposition was not successful. The input might not be valid."
+NOT_ADJOINT = "Self-adjoint eigen decomposition was not successful. The input might not be valid."
 
 
 def _or(message: str, compute: Callable[..., Any]) -> Callable[..., Any]:
@@ -38,6 +39,13 @@ def _or(message: str, compute: Callable[..., Any]) -> Callable[..., Any]:
     return tried
 
 
+def _of_numbers(a: Array) -> Array:
+    """Matrices as they are; what isn't a number has neither an inverse nor factors."""
+    if np.isnan(a).any():
+        raise np.linalg.LinAlgError
+    return a
+
+
 def _turned(a: Array, adjoint: bool) -> Array:
     return A.adjoint(a) if adjoint else a
 
@@ -48,7 +56,7 @@ def _triangular_solve(a: Array, b: Array, *, lower: bool, adjoint: bool) -> Arra
 
 def _lu(a: Array) -> list[Array]:
     found = list(A.lu(a))
-    if not np.all(np.diagonal(found[0], axis1=-2, axis2=-1)):
+    if not np.all(np.abs(np.diagonal(found[0], axis1=-2, axis2=-1)) > 0):
         raise invalid(SINGULAR)
     return found
 
@@ -59,12 +67,12 @@ def _qr(a: Array, *, full_matrices: bool) -> list[Array]:
 
 
 def _eigen(a: Array, *, compute_v: bool) -> list[Array]:
-    values, vectors = A.eigen(a)
+    values, vectors = A.eigen(_of_numbers(a))
     return [values, vectors if compute_v else np.zeros(0, a.dtype)]
 
 
 def _eigen_together(a: Array) -> Array:
-    values, vectors = A.eigen(a)
+    values, vectors = A.eigen(_of_numbers(a))
     return np.concatenate([values[..., None, :], vectors], -2)
 
 
@@ -77,12 +85,13 @@ def _svd(a: Array, *, compute_uv: bool, full_matrices: bool) -> list[Array]:
 
 KERNELS: dict[str, Callable[..., Any]] = {
     "MatrixInverse BatchMatrixInverse": _or(
-        SINGULAR, lambda a, *, adjoint: np.linalg.inv(_turned(a, adjoint))
+        SINGULAR, lambda a, *, adjoint: np.linalg.inv(_turned(_of_numbers(a), adjoint))
     ),
     "MatrixDeterminant BatchMatrixDeterminant": np.linalg.det,
     "LogMatrixDeterminant": lambda a: list(np.linalg.slogdet(a)),
     "MatrixSolve BatchMatrixSolve": _or(
-        SINGULAR_MATRIX, lambda a, b, *, adjoint: np.linalg.solve(_turned(a, adjoint), b)
+        SINGULAR_MATRIX,
+        lambda a, b, *, adjoint: np.linalg.solve(_turned(_of_numbers(a), adjoint), b),
     ),
     "MatrixTriangularSolve BatchMatrixTriangularSolve": _or(SINGULAR_MATRIX, _triangular_solve),
     "MatrixSolveLs BatchMatrixSolveLs": _or(DEFICIENT, A.least_squares),
@@ -93,8 +102,8 @@ KERNELS: dict[str, Callable[..., Any]] = {
     "CholeskyGrad BatchCholeskyGrad": A.cholesky_gradient,
     "Lu": _lu,
     "Qr": _qr,
-    "SelfAdjointEigV2 BatchSelfAdjointEigV2": _eigen,
-    "SelfAdjointEig BatchSelfAdjointEig": _eigen_together,
+    "SelfAdjointEigV2 BatchSelfAdjointEigV2": _or(NOT_ADJOINT, _eigen),
+    "SelfAdjointEig BatchSelfAdjointEig": _or(NOT_ADJOINT, _eigen_together),
     "Svd BatchSvd": _svd,
     # Functions.
     "MatrixExponential": A.exponential,

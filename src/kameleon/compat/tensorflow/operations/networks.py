@@ -17,10 +17,10 @@ from kameleon.graph.primitives import pool as P
 from kameleon.graph.primitives.control import check
 from kameleon.graph.primitives.filling import full_like, least, zeros
 from kameleon.graph.primitives.movement import broadcast_to, move_axis, reshape
-from kameleon.graph.primitives.reduce import reduce_sum
+from kameleon.graph.primitives.reduce import reduce_max, reduce_sum
 from kameleon.graph.primitives.sizes import Size, as_node, size_of, sizes_product
 from kameleon.graph.primitives.special import log_softmax
-from kameleon.graph.primitives.windows import Window
+from kameleon.graph.primitives.windows import Window, corners, put_back
 
 from ..graph import Operation
 from ..shapes.networks import explicit_pads, spatial
@@ -145,11 +145,30 @@ def _max_pooled(operation: Operation, x: Node, *sizes: Any) -> tuple[Node, Node,
 
 @pure("MaxPool MaxPool3D MaxPoolV2")
 def _max_pool(operation: Operation, x: Any, *sizes: Any) -> Node:
-    _, pooled, _ = _max_pooled(operation, channels_last(operation, x), *sizes)
+    node = channels_last(operation, x)
+    kernel = integers(sizes[0]) if sizes else operation.attribute("ksize")
+    across = kernel[-1 if is_channels_last(operation) else 1]
+    if across > 1:  # channels side by side, and then no neighbours
+        parts = reshape(node, [*dims(node)[:-1], -1, across])
+        return in_layout(operation, reduce_max(parts, [len(node.shape)]))
+    _, pooled, _ = _max_pooled(operation, node, *sizes)
     return in_layout(operation, pooled.results[0])
 
 
-@pure("MaxPoolGrad MaxPool3DGrad MaxPoolGradV2 MaxPoolGradGrad MaxPool3DGradGrad MaxPoolGradGradV2")
+@pure("MaxPool3DGrad")
+def _of_all_maxima(operation: Operation, x: Any, y: Any, g: Any) -> Node:
+    """A gradient put where the maxima are: of each window all that are as large."""
+    node, given = channels_last(operation, x), channels_last(operation, g)
+    over, pooled, window = _max_pooled(operation, node)
+    top = pooled.results[0]
+    parts = (E.select(E.eq(cell, top), given, zero(given)) for cell in corners(over, window))
+    found = put_back(parts, dims(over)[0], dims(over)[1:-1], window)
+    if over is not node:
+        found = slope(lambda z: _max_pooled(operation, z)[0], dims(node), node.dtype, found)
+    return in_layout(operation, found)
+
+
+@pure("MaxPoolGrad MaxPoolGradV2 MaxPoolGradGrad MaxPool3DGradGrad MaxPoolGradGradV2")
 def _max_pool_gradient(operation: Operation, x: Any, y: Any, g: Any, *sizes: Any) -> Node:
     """A gradient put where the maxima are; or, of the second one, what lies in it there."""
     node, given = channels_last(operation, x), channels_last(operation, g)
@@ -214,7 +233,8 @@ def _normalize(
     operation: Operation, x: Any, scale: Node, offset: Node, mean_: Any, variance: Any,
     *, epsilon: float, is_training: bool,
 ) -> list[Any]:  # fmt: skip
-    node = channels_last(operation, x)
+    given = channels_last(operation, x)
+    node = E.cast(given, scale.dtype)  # half precision is computed in single
     if is_training:
         axes = _all_but_channels(node)
         center, count = mean(node, axes), _count(node)
@@ -226,7 +246,7 @@ def _normalize(
         unbiased = spread
     factor = scale / E.sqrt(spread + epsilon)
     m, r, b = _like(node, center, factor, offset)
-    found = in_layout(operation, (node - m) * r + b)
+    found = in_layout(operation, E.cast((node - m) * r + b, given.dtype))
     return [found, center, unbiased, center, spread, np.float32(0)]
 
 
@@ -235,7 +255,7 @@ def _normalize_gradient(
     operation: Operation, g: Any, x: Any, scale: Node, center: Node, spread: Node, *rest: Any,
     epsilon: float, is_training: bool,
 ) -> list[Any]:  # fmt: skip
-    given, node = channels_last(operation, g), channels_last(operation, x)
+    given, node = (E.cast(channels_last(operation, each), scale.dtype) for each in (g, x))
     axes, count = _all_but_channels(node), _count(node)
     root = 1 / E.sqrt(spread + epsilon)
     m, r = _like(node, center, root)
@@ -247,7 +267,8 @@ def _normalize_gradient(
         shift, slope = _like(node, of_offset / count, of_scale / count)
         found = factor * (given - shift - standard * slope)
     nothing = np.zeros((0,), np.float32)
-    return [in_layout(operation, found), of_scale, of_offset, nothing, nothing]
+    found = in_layout(operation, E.cast(found, tensor(x).dtype))
+    return [found, of_scale, of_offset, nothing, nothing]
 
 
 @pure("BatchNormWithGlobalNormalization")

@@ -69,6 +69,15 @@ def _known_extremum(name: str, x: np.ndarray, **options: Any) -> Any:
     return getattr(np, f"f{name}").reduce(x, **options)
 
 
+def _known_mean(x: np.ndarray, **options: Any) -> Any:
+    """The mean; of integers a whole number, whose sum is one of their type, and of none 0."""
+    if x.dtype.kind not in "iu":
+        return np.mean(x, **options)
+    total = np.sum(x, dtype=x.dtype, **options)
+    many = max(x.size // max(total.size, 1), 1)
+    return np.abs(total) // many * np.sign(total)
+
+
 REDUCTIONS: dict[str, tuple[Reduce, Any]] = {
     "Sum": (reduce.reduce_sum, np.sum),
     "Prod": (reduce.reduce_prod, np.prod),
@@ -76,10 +85,10 @@ REDUCTIONS: dict[str, tuple[Reduce, Any]] = {
     "Min": (_extremum(reduce.reduce_min, smaller, np.inf), partial(_known_extremum, "min")),
     "Any": (reduce.reduce_any, np.any),
     "All": (reduce.reduce_all, np.all),
-    "Mean": (mean, np.mean),
+    "Mean": (mean, _known_mean),
     "EuclideanNorm": (
         lambda x, axes: root(reduce.reduce_sum(x * x, axes)),
-        lambda x, **options: np.sqrt(np.sum(x * np.conj(x), **options)),
+        lambda x, **options: np.sqrt(np.sum(x * np.conj(x), dtype=x.dtype, **options)),
     ),
 }
 
@@ -96,7 +105,8 @@ def _reduction(function: Reduce) -> Callable[..., Node]:
 def _known_reduction(function: Any) -> Callable[..., np.ndarray]:
     def reduced(operation: Operation, x: Any, axes: Any) -> np.ndarray:
         over = tuple(positions(integers(axes), x.ndim))
-        found = function(x, axis=over, keepdims=operation.attribute("keep_dims"))
+        keeps = operation.attribute("keep_dims")
+        found = function(x, axis=over, keepdims=keeps) if over else x
         return np.asarray(found).astype(x.dtype)
 
     return reduced

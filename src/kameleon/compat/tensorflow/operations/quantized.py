@@ -12,6 +12,7 @@ from kameleon.graph.primitives.filling import full_like
 from kameleon.graph.primitives.reduce import reduce_max, reduce_min, reduce_sum
 
 from ..dtypes import held, name_of
+from ..failures import invalid
 from ..graph import Operation
 from .elementwise import zero
 from .table import fold, pure
@@ -152,6 +153,9 @@ def _steps(low: np.float32, high: np.float32, kind: str) -> np.float64:
 def _quantized(
     x: Array, start: Array, end: Array, *, T: Kind, mode: bytes, round_mode: bytes
 ) -> list[Array]:
+    if round_mode == b"HALF_TO_EVEN" and mode != b"SCALED":
+        only = "only supported for mode 'SCALED', but mode is"
+        raise invalid(f"Round mode 'HALF_TO_EVEN' {only} '{mode.decode()}'.")
     least, most, half = _limits(T)
     low = np.minimum(np.float32(0), start)
     apart = max(1.0, abs(float(start)), abs(float(end))) / 100

@@ -12,7 +12,7 @@ from kameleon.engines._kernels.ctc import beam_search
 from ..arithmetic import sequences as S
 from ..arithmetic import sparse as A
 from ..dtypes import in_numpy
-from ..failures import invalid
+from ..failures import failure, invalid
 from ..graph import Operation
 from .table import fold
 from .values import result_type
@@ -93,7 +93,8 @@ def _demand_lengths(scores: Array, steps: Array) -> None:
     if scores.ndim != 3 or steps.shape != scores.shape[1:2]:
         raise invalid("sequence_length is not a vector of a length for each sample")
     if (steps > len(scores)).any():
-        raise invalid(f"sequence_length(b) <= {len(scores)}")
+        longest = int(np.argmax(steps > len(scores)))
+        raise failure("FAILED_PRECONDITION", f"sequence_length({longest}) <= {len(scores)}")
 
 
 def _labels(row: list[int], classes: int, collapsing: bool) -> list[int]:

@@ -66,6 +66,11 @@ def _no_shape(a: Node, x: Node) -> Node:
     return E.logical_or(E.lt(x, zero(x)), E.le(a, zero(a)))
 
 
+def _no_lower(a: Node, x: Node) -> Node:
+    """Up to 0 nothing is met, whatever the shape."""
+    return E.logical_and(_no_shape(a, x), E.ne(x, zero(x)))
+
+
 def _no_zeta(x: Node, q: Node) -> Node:
     """Below 1, and for a negative base that isn't whole with a power that isn't."""
     broken = E.logical_and(E.ne(q, E.floor(q)), E.ne(x, E.floor(x)))
@@ -107,7 +112,7 @@ elementwise({
     "Erf": (S.erf, None),
     "Erfc": (S.erfc, None),
     "Atan2": (S.atan2, None),
-    "Igamma": (_within(S.wide(S.igamma), _no_shape), None),
+    "Igamma": (_within(S.wide(S.igamma), _no_lower), None),
     "Igammac": (_within(S.wide(S.igammac), _no_shape), None),
     "IgammaGradA": (_within(_igamma_slope, _no_shape), None),
     "RandomGammaGrad": (_gamma_sample_slope, None),

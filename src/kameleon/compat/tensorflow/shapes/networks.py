@@ -69,7 +69,18 @@ def explicit_pads(operation: Operation, rank: int) -> list[tuple[int, int]]:
     """How much is padded before and after each spatial axis, where an operation says so itself."""
     pads: Any = operation.attribute("explicit_paddings") or [0] * (2 * rank)
     pairs = list(zip(pads[::2], pads[1::2], strict=True))
+    if min(pads) < 0:
+        raise ShapeMismatchError("All elements of explicit_paddings must be nonnegative")
+    if any(pairs[0]) or any(pairs[-1 if is_channels_last(operation) else 1]):
+        raise ShapeMismatchError(
+            "Nonzero explicit padding in the batch or depth dimensions is not supported"
+        )
     return pairs[1:-1] if is_channels_last(operation) else pairs[2:]
+
+
+def _pad(operation: Operation) -> int | None:
+    """How much is padded, where it isn't said by axis; None, as much as strides alone need."""
+    return None if operation.attribute("padding") == b"SAME" else 0
 
 
 def windowed(
@@ -127,7 +138,11 @@ def _pool(operation: Operation, given: list[Shape]) -> list[Shape]:
     last = is_channels_last(operation)
     space = shape[1:-1] if last else shape[2:]
     sizes = _windows(operation, space, tuple(spatial(operation, "ksize", rank)))
-    found = (shape[0], *sizes, shape[-1]) if last else (*shape[:2], *sizes)
+    depth = shape[-1] if last else shape[1]
+    if operation.type in ("MaxPool", "MaxPoolWithArgmax"):  # which may look across channels
+        size, step = (operation.attribute(name)[-1 if last else 1] for name in ("ksize", "strides"))
+        depth = windowed(depth, size, step, _pad(operation))
+    found = (shape[0], *sizes, depth) if last else (shape[0], depth, *sizes)
     return [found] * len(operation.types)
 
 
@@ -148,10 +163,9 @@ def _pool_by_inputs(operation: Operation, given: list[Shape]) -> Shape:
     if values[0] is None or values[1] is None:
         return unknown(4)
     sizes, strides = ([int(n) for n in value] for value in values if value is not None)
-    pad = None if operation.attribute("padding") == b"SAME" else 0
-    parts = enumerate(zip(shape, sizes, strides, strict=True))
-    at = (1, 2) if is_channels_last(operation) else (2, 3)
-    return tuple(windowed(n, k, s, pad) if axis in at else n for axis, (n, k, s) in parts)
+    pad = _pad(operation)
+    parts = zip(shape[1:], sizes[1:], strides[1:], strict=True)
+    return (shape[0], *(windowed(n, k, s, pad) for n, k, s in parts))
 
 
 @shape_of("FractionalMaxPool FractionalAvgPool")
@@ -171,7 +185,7 @@ register("FractionalAvgPoolGrad", lambda operation, given: sizes_at(operation, 0
 def _dilation(operation: Operation, given: list[Shape]) -> Shape:
     shape, kernel = with_rank(given[0], 4), with_rank(given[1], 3)
     steps, rates = operation.attribute("strides"), operation.attribute("rates")
-    pad = None if operation.attribute("padding") == b"SAME" else 0
+    pad = _pad(operation)
     if len(steps) != 4 or len(rates) != 4:
         raise ShapeMismatchError("Dilation2D needs 4 numbers in strides and rates")
     if UNKNOWN in (*shape[1:3], *kernel[:2]):
@@ -201,8 +215,8 @@ def _padded_convolution(operation: Operation, given: list[Shape]) -> Shape:
 def _windows(
     operation: Operation, space: tuple[int, ...], kernel: tuple[int, ...]
 ) -> tuple[int, ...]:
-    rank, is_same = len(space) + 2, operation.attribute("padding") == b"SAME"
-    pads = [None if is_same else before + after for before, after in explicit_pads(operation, rank)]
+    rank, pad = len(space) + 2, _pad(operation)
+    pads = [None if pad is None else sum(pair) for pair in explicit_pads(operation, rank)]
     strides, dilations = (spatial(operation, name, rank) for name in ("strides", "dilations"))
     parts = zip(space, kernel, strides, pads, dilations, strict=True)
     return tuple(windowed(size, k, step, pad, gap) for size, k, step, pad, gap in parts)

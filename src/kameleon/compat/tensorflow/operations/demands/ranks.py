@@ -35,7 +35,7 @@ _RANKED: dict[str, list[tuple[int, int, str]]] = {
     },
     "LRN": [(0, 4, "in must be 4-dimensional")],
     "SpaceToDepth DepthToSpace": [(0, 4, "Input rank should be 4 instead of {rank}")],
-    "FusedBatchNorm FusedBatchNormV2 FusedBatchNormV3": [
+    "Conv2D DepthwiseConv2dNative FusedBatchNorm FusedBatchNormV2 FusedBatchNormV3": [
         (0, 4, "input must be 4-dimensional{shape}"),
     ],
     "ResizeBilinear ResizeBicubic ResizeArea ResizeNearestNeighbor": [

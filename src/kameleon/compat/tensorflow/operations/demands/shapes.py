@@ -152,6 +152,22 @@ def _sparse_entropy(operation: Operation, logits: Any, labels: Any) -> None:
         refuse(f"{about} valid range of [0, {count}).  Label values: {' '.join(map(str, known))}")
 
 
+@on("ResizeArea ScaleAndTranslate")
+def _resized(operation: Operation, x: Any, *values: Any) -> None:
+    if 0 in x.shape[1:3]:
+        refuse("input image must be of non-zero size")
+
+
+@on("MatrixBandPart")
+def _band(operation: Operation, x: Any, *limits: Any) -> None:
+    names, sizes = (("lower", "rows"), ("upper", "columns")), x.shape[-2:]
+    for (side, of), size, limit in zip(names, sizes, limits, strict=True):
+        for number in known_numbers(limit):
+            if number > size:
+                about = f"num_{side} must be negative or less or equal to number of {of} ({size})"
+                refuse(f"{about} got: {number}")
+
+
 # Shapes -----------------------------------------------------------------------------------------
 
 
