@@ -2,8 +2,8 @@
 
 import numpy as np
 import tensorflow as tf
-from recording import case, main, run, told
-from tensorflow.python.ops import gen_nn_ops, random_ops
+from recording import case, main, run, started, told
+from tensorflow.python.ops import gen_nn_ops, random_ops, stateful_random_ops
 
 RNG = np.random.RandomState(7)
 
@@ -147,6 +147,25 @@ def shapes_below_zero():
         ],
         run([tf.math.igamma([-1.0, 0.0, 2.0], 0.0), tf.math.igammac([2.0, 3.0], 0.0)]),
     ]  # fmt: skip
+
+
+@case
+def binomial_numbers():
+    """Of counts and chances by row, or of one for all; and of another state."""
+    tries = [
+        ([4], [10.0, 20.0, 3.0, 5.0], [0.1, 0.5, 0.9, 0.3]), ([2, 3], [100.0, 900.0], [0.9, 0.2]),
+        ([9], 400.0, 0.06), ([4], [0.0, 20.0, 3.0, 5.0], [0.1, 0.0, 1.0, -1.0]),
+    ]  # fmt: skip
+    found = []
+    for shape, counts, chances in tries:
+        generator = stateful_random_ops.Generator(state=[7, 8, 9], alg=1)
+        drawn = generator.binomial(shape, counts, chances)
+        session = started()
+        first = run(drawn, None, session)
+        session.run(generator.state.assign([3, 8, 9]))
+        session.run(generator.state.assign_add([1, 0, 0]))
+        found.append([str(drawn.shape), first, run(drawn, None, session)])
+    return found
 
 
 @case

@@ -7,7 +7,8 @@ again. They are drawn in step, those that don't fit once more.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 
@@ -124,3 +125,60 @@ def poisson(numbers: Philox, times: int, means: Array) -> Array:
         found[rest[fits]] = number[fits]
         rest = rest[~fits]
     return found.reshape(shape)
+
+
+# One number after the other ---------------------------------------------------------------------
+
+
+def binomial(numbers: Philox, count: Any, chance: Any) -> float:
+    """How many of so many tries are good: by the gaps between them where few are, else by
+    Hörmann's transformed rejection (1993, "The generation of binomial random variates").
+
+    Args:
+        numbers: where it's drawn from; what follows is what's next there.
+        count: how many tries.
+        chance: of each one to be good; of the type that products with it are rounded to.
+    """
+    if count <= 0 or chance <= 0:
+        return 0.0
+    if not chance < 1:
+        return float(count if chance >= 1 else np.nan)
+    less = chance if chance <= 0.5 else 1 - chance
+    draw = _by_gaps if count * less < _FEW else _by_rejection
+    found = draw(float(count), float(less), _evenly(numbers))
+    return found if chance <= 0.5 else float(count) - found
+
+
+def _evenly(numbers: Philox) -> Iterator[float]:
+    """Doubles from 0 to 1, two of each block, of which the last is taken first."""
+    while True:
+        [pair] = uniform(numbers.reserved(4).blocks(np.arange(1)), "float64")
+        yield from pair[::-1].tolist()
+
+
+def _by_gaps(count: float, chance: float, even: Iterator[float]) -> float:
+    tries, found = 0.0, 0.0
+    with np.errstate(divide="ignore"):
+        while (tries := tries + np.ceil(np.log(next(even)) / np.log1p(-chance))) <= count:
+            found += 1
+    return found
+
+
+def _by_rejection(count: float, chance: float, even: Iterator[float]) -> float:
+    odds, likeliest = chance / (1 - chance), math.floor((count + 1) * chance)
+    deviation = math.sqrt(count * chance * (1 - chance))
+    b = 1.15 + 2.53 * deviation
+    a = -0.0873 + 0.0248 * b + 0.01 * chance
+    while True:
+        u, v = next(even) - 0.5, next(even)
+        near = 0.5 - abs(u)
+        number = float(np.floor((2 * a / near + b) * u + count * chance + 0.5))
+        if near >= 0.07 and v <= 0.92 - 4.2 / b:
+            return number
+        if 0 <= number <= count:
+            height = v * (2.83 + 5.1 / b) * deviation / (a / near**2 + b)
+            most = (number - likeliest) * math.log(odds)
+            for k, sign in ((likeliest, 1), (number, -1)):
+                most += sign * (math.lgamma(k + 1) + math.lgamma(count - k + 1))
+            if height <= math.exp(most):
+                return number

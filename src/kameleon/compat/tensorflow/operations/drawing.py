@@ -151,14 +151,14 @@ def _draw_by_seeds(
 _WORD = (1 << 64) - 1
 
 
-def _advanced(store: Store, state: Reference, algorithm: int, shape: tuple[int, ...]) -> Philox:
-    """The stream of a variable (a counter, its upper half, a key), which moves on."""
+def _advanced(store: Store, state: Reference, algorithm: int, count: int) -> Philox:
+    """The stream of a variable (a counter, its upper half, a key), which moves on by a count."""
     if algorithm != 1:
         raise invalid(f"Unsupported algorithm id: {algorithm}")
     with store.waiting.changed:
         value = store.variables.value(state)
         counter, upper, key = (int(word) & _WORD for word in value[:3])
-        moved = (upper << 64 | counter) + int(np.prod(shape)) * drawing.RESERVED
+        moved = (upper << 64 | counter) + count * drawing.RESERVED
         kept = [moved & _WORD, moved >> 64 & _WORD, key, *value[3:].tolist()]
         store.variables.begin(state, np.array(kept, np.uint64).astype(value.dtype))
     return Philox(key, upper, counter)
@@ -173,14 +173,42 @@ def _of_state(
     store: Store, operation: Operation, state: Any, algorithm: int, sizes: Any, *limits: Any
 ) -> Array:
     shape = drawn_sizes(sizes)
-    numbers = _advanced(store, state, algorithm, shape)
+    numbers = _advanced(store, state, algorithm, int(np.prod(shape)))
     return drawing.drawn(_kind(operation), numbers, shape, result_type(operation), *limits)
 
 
 @host("RngSkip", references=True)
 def _skip(store: Store, state: Any, algorithm: int, delta: int) -> list[Any]:
-    _advanced(store, state, algorithm, (delta,))
+    _advanced(store, state, algorithm, int(delta))
     return []
+
+
+def _demand_rows(values: dict[str, Array], rows: int) -> None:
+    """Refuse parameters of which there is neither one nor one for each row of the result."""
+    for name, value in values.items():
+        if np.ndim(value) and len(value) not in (1, rows):
+            about = f"Input {name} should have length 1 or shape[0]"
+            raise invalid(f"{about}, got shape: {shape_text(value.shape)}")
+
+
+_TOGETHER = 100  # numbers that are drawn in a row where all have the same parameters
+
+
+@host("StatefulRandomBinomial", references=True)
+def _binomial(
+    store: Store, operation: Operation, state: Any, algorithm: int, sizes: Any,
+    counts: Array, probs: Array,
+) -> Array:  # fmt: skip
+    shape = drawn_sizes(sizes)
+    rows, times = shape[0], int(np.prod(shape[1:]))
+    _demand_rows({"counts": counts, "probs": probs}, rows)
+    together, each = rows, times
+    if np.size(counts) == np.size(probs) == 1:
+        together, each = -(-rows * times // _TOGETHER), _TOGETHER
+    numbers = _advanced(store, state, algorithm, together * 2 * 100 * (each + 3) // 4)
+    given = (np.broadcast_to(np.ravel(each), rows).repeat(times) for each in (counts, probs))
+    found = [rejection.binomial(numbers, *one) for one in zip(*given, strict=True)]
+    return np.array(found).reshape(shape).astype(result_type(operation))
 
 
 # Of distributions that are told -----------------------------------------------------------------
@@ -224,10 +252,8 @@ def _generator_of(store: Store, operation: Operation) -> Any:
 def _bounded(store: Store, operation: Operation, sizes: Any, *bounds: Any) -> Array:
     """Normal numbers between bounds, which belong to rows of the result."""
     shape = drawn_sizes(sizes)
-    for name, value in zip(("means", "stddevs", "minvals", "maxvals"), bounds, strict=True):
-        if np.ndim(value) and len(value) not in (1, shape[0]):
-            about = f"Input {name} should have length 1 or shape[0]"
-            raise invalid(f"{about}, got shape: {shape_text(value.shape)}")
+    names = ("means", "stddevs", "minvals", "maxvals")
+    _demand_rows(dict(zip(names, bounds, strict=True)), shape[0])
     mean, deviation, low, high = (
         np.reshape(value, (-1, *[1] * (len(shape) - 1))).astype(np.float64) for value in bounds
     )

@@ -37,7 +37,7 @@ table(
     RandomUniform RandomStandardNormal TruncatedNormal RandomUniformInt NonDeterministicInts
         ParameterizedTruncatedNormal : =(*s) -> (*s)
     StatefulUniform StatefulUniformInt StatefulUniformFullInt StatefulStandardNormalV2
-        StatefulTruncatedNormal : ? ? =(*s) -> (*s)
+        StatefulTruncatedNormal StatefulRandomBinomial : ? ? =(*s) -> (*s)
     StatelessRandomUniform StatelessRandomNormal StatelessTruncatedNormal : =(*s) (2) -> (*s)
     StatelessRandomUniformInt : =(*s) (2) () () -> (*s)
     RandomGamma RandomPoisson RandomPoissonV2 : =(*s) (*x) -> (*s,*x)
