@@ -40,9 +40,14 @@ _BY_ENGINE: dict[str, Callable[..., Any]] = {
 class _Iteration(local):
     """What the functions of a dataset draw from, while an iterator asks for its next element. (No
     context variable: engines compute in contexts of their own.)
+
+    Attributes:
+        drawn: what was drawn from before, by what draws.
+        places: of each of the datasets around that have several others, which of these is asked.
     """
 
     drawn: dict[Any, Any] | None = None
+    places: tuple[int, ...] = ()
 
 
 ITERATION = _Iteration()

@@ -14,7 +14,7 @@ import numpy as np
 from ..arithmetic import hashes as H
 from ..arithmetic import patterns
 from ..failures import failure, invalid
-from ..graph import Operation
+from ..graph import Operation, shape_text
 from ..showing import element
 from .table import fold, host
 from .values import Kind, Texts, plain, scalar, text, texts
@@ -49,7 +49,10 @@ def mapped(*names: str, kind: str = "object") -> Callable[..., Any]:
 @mapped("StringLower StringUpper")
 def _cased(operation: Operation, x: bytes) -> bytes:
     lower = operation.type.endswith("Lower")
-    if operation.attribute("encoding"):
+    if encoding := operation.attribute("encoding"):
+        if encoding != b"utf-8":
+            about = "only utf-8 or '' (no encoding) is supported"
+            raise invalid(f"{about}, received {text(encoding)}")
         letters = x.decode("utf-8", "replace")
         return (letters.lower() if lower else letters.upper()).encode()
     return x.lower() if lower else x.upper()
@@ -79,7 +82,9 @@ def _part(x: Texts, at: Array, size: Array, *, unit: bytes) -> Array:
             what = "string" if by_letters else f"string b'{one.decode(errors='replace')}'"
             raise invalid(f"pos {start} out of range for {what} at index {at}")
         begin = start + len(parts) if start < 0 else start
-        found = parts[begin:] if count < 0 else parts[begin : begin + count]
+        # What is negative is without end for bytes, and nothing for characters.
+        end = begin + count if count >= 0 or by_letters else len(parts)
+        found = parts[begin : max(begin, end)]
         return b"".join(found) if by_letters else bytes(found)
 
     return each(cut, x, at, size)
@@ -104,6 +109,8 @@ def number_of(x: bytes, kind: np.dtype[Any]) -> Any:
     """
     given = x.strip()
     if kind.kind == "f":
+        if x and not given:
+            return 0.0
         if NUMBER.fullmatch(given):
             return float(given)
         if re.fullmatch(rb"[+-]?0[xX][0-9a-fA-F]+", given):
@@ -141,11 +148,11 @@ def _form(
         raise invalid("Fill string must be one or fewer characters")
     if fill not in FILLINGS:
         raise invalid(f'Fill argument not supported: "{fill}"')
-    if all(ways):
-        raise invalid("Cannot select both scientific and shortest notation")
     is_exact = kind.kind in "biu"
     if any(ways) and is_exact:
         raise invalid(f"scientific and shortest format not supported for datatype {kind}")
+    if all(ways):
+        raise invalid("Cannot select both scientific and shortest notation")
     if precision >= 0 and is_exact:
         raise invalid(f"precision not supported for datatype {kind}")
     form = f"%{fill}{width if width >= 0 else ''}"
@@ -167,6 +174,8 @@ def _fast_bucket(x: Texts, *, num_buckets: int) -> Array:
 
 @fold("StringToHashBucketStrong")
 def _strong_bucket(x: Texts, *, num_buckets: int, key: Any) -> Array:
+    if len(key) != 2:
+        raise invalid("Key must have 2 elements")
     one, other = (number % 2**64 for number in key)
     return each(lambda text: H.keyed(text, (one, other)) % num_buckets, x, kind="int64")
 
@@ -227,9 +236,11 @@ def _match(operation: Operation, x: Texts, *given: Texts) -> Array:
 
 @fold("StringJoin")
 def _join(*parts: Texts, separator: bytes | None) -> Array:
-    shapes = {part.shape for part in parts if part.ndim}
-    if len(shapes) > 1:
-        raise invalid(f"Input shapes do not match: {' vs. '.join(map(str, sorted(shapes)))}")
+    shapes = [part.shape for part in parts if part.ndim]
+    for shape in shapes:
+        if shape != shapes[0]:
+            shown = f"{shape_text(shapes[0])} vs. {shape_text(shape)}"
+            raise invalid(f"Input shapes do not match: {shown}")
     return each(lambda *row: (separator or b"").join(row), *parts)
 
 
@@ -241,9 +252,10 @@ def _reduce(given: Texts, over: list[int], *, separator: bytes, keep_dims: bool)
         if not -given.ndim <= axis < given.ndim:
             about = f"{axis} for input with {given.ndim} dimension(s)"
             raise failure("OUT_OF_RANGE", f"Invalid reduction dimension {about}")
-    over = [axis % given.ndim for axis in over]
-    if len(set(over)) < len(over):
-        raise invalid(f"Duplicate reduction dimension {over}")
+    counted, over = over, [axis % given.ndim for axis in over]
+    for place, axis in enumerate(over):
+        if axis in over[:place]:
+            raise invalid(f"Duplicate reduction dimension {counted[place]}")
     left = [axis for axis in range(given.ndim) if axis not in over]
     sizes = [given.shape[axis] for axis in left]
     rows = given.transpose(left + over[::-1]).reshape(*sizes, -1)  # the first axis is joined first
@@ -258,6 +270,9 @@ def _reduce(given: Texts, over: list[int], *, separator: bytes, keep_dims: bool)
 @fold("UnsortedSegmentJoin")
 def _join_segments(x: Texts, places: Array, count: int, *, separator: bytes) -> Array:
     given, flat = x.reshape(places.size, *x.shape[places.ndim :]), places.ravel()
+    if ((flat < 0) | (flat >= count)).any():
+        about = "are not allowed to exceed num_segments or to have negative values."
+        raise invalid(f"segment_ids {about}")
     found = np.empty((count, *given.shape[1:]), object)
     for at in np.ndindex(*found.shape):
         rows = np.flatnonzero(flat == at[0])
@@ -316,7 +331,9 @@ def _encode(operation: Operation, x: bytes) -> bytes:
 
 @mapped("DecodeBase64")
 def _decode(operation: Operation, x: bytes) -> bytes:
-    given = x.rstrip(b"=") if len(x) % 4 == 0 else x
+    given = re.sub(rb"==?$", b"", x) if len(x) % 4 == 0 else x
+    if len(x) % 4 == 1:
+        raise invalid("Base64 string length cannot be 1 modulo 4.")
     if not re.fullmatch(rb"[\w-]*", given) or len(given) % 4 == 1:
         raise invalid("Invalid character found in base64.")
     return base64.urlsafe_b64decode(given + b"=" * (-len(given) % 4))

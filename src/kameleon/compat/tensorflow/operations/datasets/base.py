@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
-from itertools import islice
 from typing import Any, TypeVar
 
 import numpy as np
@@ -14,6 +14,7 @@ from ...failures import invalid, is_failure
 from ...graph import Operation
 from ...resources.base import Resource
 from ...variables import Store
+from ..drawing import ITERATION
 from ..table import host
 from ..values import is_text, texts
 
@@ -105,6 +106,34 @@ class Chain:
         return found
 
 
+class Placed:
+    """An iteration of one of several datasets: which it is tells apart what is shuffled, so that
+    one dataset at two places is shuffled alike.
+    """
+
+    def __init__(self, source: Iterable[Element], place: int) -> None:
+        self._places = (*ITERATION.places, place)
+        self._following = self._asked(lambda: iter(source))
+
+    def __iter__(self) -> Placed:
+        return self
+
+    def __next__(self) -> Element:
+        return self._asked(lambda: next(self._following))
+
+    def _asked(self, ask: Callable[[], Any]) -> Any:
+        before, ITERATION.places = ITERATION.places, self._places
+        try:
+            return ask()
+        finally:
+            ITERATION.places = before
+
+
+def placed(sources: Iterable[Iterable[Element]]) -> Iterator[Placed]:
+    """Iterations of several datasets, each begun when it's asked for."""
+    return map(Placed, sources, itertools.count())
+
+
 def ends(error: Exception) -> bool:
     """Whether an error says that there's nothing more."""
     return is_failure(error) and type(error).__name__ == "OutOfRangeError"
@@ -156,10 +185,12 @@ def _arguments(
     for argument in operation.definition.input_arg:
         counted_by = argument.type_list_attr or argument.number_attr
         if not counted_by:
-            yield from (_checked(argument.name, _plain(value)) for value in islice(rest, 1))
+            yield from (
+                _checked(argument.name, _plain(value)) for value in itertools.islice(rest, 1)
+            )
             continue
         many = operation.attribute(counted_by)
-        values = list(islice(rest, many if argument.number_attr else len(many)))
+        values = list(itertools.islice(rest, many if argument.number_attr else len(many)))
         is_captured = "other_arg" in argument.name
         yield function_of(store, operation, next(names), values) if is_captured else values
 

@@ -8,7 +8,10 @@ from itertools import chain
 from typing import Any
 
 from ...failures import invalid
-from .base import AUTOTUNE, ENDLESS, UNKNOWN, Chain, Dataset, Element, Function, dataset, number_of
+from .base import (
+    AUTOTUNE, ENDLESS, UNKNOWN, Chain, Dataset, Element, Function, Placed, dataset, number_of,
+    placed,
+)  # fmt: skip
 
 
 @dataset("ZipDataset")
@@ -20,7 +23,7 @@ def _zipped(sources: list[Dataset]) -> Dataset:
 
     sizes = [source.size for source in sources if source.size != ENDLESS]
     size = UNKNOWN if UNKNOWN in sizes else min(sizes, default=ENDLESS)
-    return Dataset(lambda: map(join, zip(*sources, strict=False)), size)
+    return Dataset(lambda: map(join, zip(*placed(sources), strict=False)), size)
 
 
 @dataset("ConcatenateDataset")
@@ -28,7 +31,7 @@ def _concatenated(*sources: Dataset) -> Dataset:
     """The elements of one, and then those of the other."""
     sizes = [source.size for source in sources]
     size = ENDLESS if ENDLESS in sizes else UNKNOWN if UNKNOWN in sizes else sum(sizes)
-    return Dataset(lambda: Chain(sources), size)
+    return Dataset(lambda: Chain(placed(sources)), size)
 
 
 @dataset("FlatMapDataset", functions="f")
@@ -39,7 +42,7 @@ def _flat(source: Dataset, make: Function) -> Dataset:
         found: Dataset = make(*element)[0]
         return found
 
-    return Dataset(lambda: Chain(map(made, source)))
+    return Dataset(lambda: Chain(placed(map(made, source))))
 
 
 class _Turns:
@@ -64,7 +67,7 @@ class _Turns:
                 self._inner[self._at] = None
                 self._turn()
             elif (element := next(self._outer, None)) is not None:
-                self._inner[self._at] = iter(self._make(*element)[0])
+                self._inner[self._at] = Placed(self._make(*element)[0], self._at)
             elif all(each is None for each in self._inner):
                 return None
             else:
@@ -103,7 +106,7 @@ def _chosen(selector: Dataset, sources: list[Dataset]) -> Dataset:
 
     def begin() -> Iterator[Element]:
         numbers = iter(selector)
-        following: list[Iterator[Element] | None] = [iter(source) for source in sources]
+        following: list[Iterator[Element] | None] = [*placed(sources)]
 
         def step() -> Element | None:
             while any(each is not None for each in following):

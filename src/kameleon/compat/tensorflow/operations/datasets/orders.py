@@ -107,13 +107,12 @@ def _shuffled(
     if size <= 0:
         raise invalid("buffer_size must be greater than zero.")
     seeds, anew = Philox(seed, second), reshuffle_each_iteration
-    if not anew and not seed and not second:
-        seed, second = seeds.next(), seeds.next()
+    first = (seed, second) if seed or second else (seeds.next(), seeds.next())
 
     def begin() -> Iterator[Element]:
-        drawn = ITERATION.drawn
-        numbers = seeds if drawn is None else drawn.setdefault(made, Philox(seed, second))
-        pair = (numbers.next(), numbers.next()) if anew else (seed, second)
+        drawn, place = ITERATION.drawn, (made, ITERATION.places)
+        numbers = seeds if drawn is None else drawn.setdefault(place, Philox(*first))
+        pair = (numbers.next(), numbers.next()) if anew else first
         return _shuffling(source, size, Philox(*pair), 1)
 
     made = Dataset(begin, source.size)

@@ -44,7 +44,11 @@ def _sparse_slices(indices: Any, values: Any, shape: Any, Tvalues: int) -> Datas
     x, whole = A.sparse(indices, values, shape), NUMBERS["int64"]
     types = [whole, Tvalues, whole]
     if (np.diff(x.indices[:, 0]) < 0).any():
-        raise failure("UNIMPLEMENTED", "The SparseTensor must be ordered in the batch dimension")
+        raise failure(
+            "UNIMPLEMENTED",
+            "The SparseTensor must be ordered in the batch dimension; handling arbitrarily ordered"
+            " input is not currently supported.",
+        )
     return Dataset(lambda: map(tuple, map(A.Sparse.parts, A.rows(x))), int(x.shape[0]), types)
 
 
@@ -104,8 +108,8 @@ def _in_files(paths: Any, read: Callable[[str], Iterator[bytes]]) -> Dataset:
         def step() -> Element | None:
             """The next record. What is damaged is left; what can't be read is tried again."""
             while left:
-                opened[:] = opened or [read(left[-1])]
                 try:
+                    opened[:] = opened or [read(left[-1])]
                     data = next(opened[0], None)
                 except OSError as error:
                     opened.clear()
