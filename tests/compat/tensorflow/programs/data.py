@@ -660,5 +660,17 @@ def numbers_of_no_dataset():
         return [*found, error.message.splitlines()[0]]
 
 
+@case
+def one_order_at_several_places():
+    data = tf.data.Dataset.range(5).shuffle(5, seed=3)
+    plain, twice = data.map(lambda x: x), tf.data.Dataset.range(2)
+    return [
+        elements(tf.data.Dataset.zip((plain, plain)).repeat(2)),
+        elements(data.concatenate(data).repeat(2)),
+        elements(twice.flat_map(lambda _: data)),
+        elements(tf.data.Dataset.range(3).interleave(lambda _: data, 2)),
+    ]
+
+
 if __name__ == "__main__":
     main()

@@ -248,5 +248,35 @@ def what_the_file_system_refuses():
     return without(found)
 
 
+@case
+def refused_files():
+    folder = tempfile.mkdtemp()
+    plain, missing = os.path.join(folder, "plain"), os.path.join(folder, "missing")
+    with open(plain, "w") as file:
+        file.write("12\n")
+    data, csv, sql = tf.data, tf.data.experimental.CsvDataset, tf.data.experimental.SqlDataset
+    given = [
+        lambda: data.TFRecordDataset(missing),
+        lambda: csv(missing, [0]),
+        lambda: csv(plain, [0], compression_type="GZIP"),
+        lambda: data.TextLineDataset(plain, compression_type="GZIP"),
+        lambda: data.TextLineDataset(plain, compression_type="BZIP"),
+        lambda: data.FixedLengthRecordDataset(plain, 0),
+        lambda: data.FixedLengthRecordDataset(plain, 1, -1),
+        lambda: sql("sqlite", os.path.join(folder, "base"), "select 1, 2", (tf.int32,)),
+        lambda: sql("sqlite", os.path.join(folder, "base"), "select * from it", (tf.int32,)),
+    ]
+    found = []
+    for make in given:
+        try:
+            iterator = data.make_initializable_iterator(make())
+            session = tf.Session()
+            session.run(iterator.initializer)
+            session.run(iterator.get_next())
+        except tf.errors.OpError as error:
+            found.append(type(error).__name__)
+    return found
+
+
 if __name__ == "__main__":
     main()

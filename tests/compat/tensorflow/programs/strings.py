@@ -313,5 +313,29 @@ def places_in_variables_of_texts():
     return session.run([v, v.sparse_read([2, 1]), v.gather_nd([[2, 0], [1, 0]])])
 
 
+@case
+def joined_with_unknown_shapes():
+    x = tf.placeholder(tf.string)
+    joined = tf.strings.join([x, tf.constant(["a", "b"]), "c"])
+    return [told(joined, {x: ["x", "y"]}), error_of(lambda: joined, {x: ["x", "y", "z"]})]
+
+
+@case
+def at_the_edges():
+    words = tf.constant([["a", "b"], ["c", "d"]])
+    join = tf.strings.unsorted_segment_join
+    return [
+        told(tf.strings.to_number([" "])),
+        told(tf.strings.substr(["abc", b"\xc3\xa9t"], 0, -1, unit="UTF8_CHAR")),
+        told(tf.strings.substr(["abc"], 1, -1)),
+        error_of(lambda: tf.strings.upper("a", encoding="latin")),
+        error_of(lambda: join(words, [0, 5], 2)),
+        error_of(lambda: tf.io.decode_base64(["Y"])),
+        error_of(lambda: tf.io.decode_base64(["===="])),
+        error_of(lambda: tf.reduce_join(words, [0, -2])),
+        error_of(lambda: tf.as_string([1], scientific=True, shortest=True)),
+    ]
+
+
 if __name__ == "__main__":
     main()

@@ -23,11 +23,21 @@ def _checksum(data: bytes) -> bytes:
     return masked(crc(data)).to_bytes(4, "little")
 
 
+class _Unzipped(gzip.GzipFile):
+    """What gzip packed, unpacked as it's read."""
+
+    def read(self, size: int | None = -1) -> bytes:
+        try:
+            return super().read(size)
+        except gzip.BadGzipFile as error:
+            raise DamagedError("inflate() failed with error -3: incorrect header check") from error
+
+
 def opened(path: str, packing: str = "") -> IO[bytes]:
     """A file to read, whose packing is none, `ZLIB` or `GZIP`."""
     file = open(path, "rb")  # noqa: SIM115
     if packing == "GZIP":
-        return gzip.GzipFile(fileobj=file)  # type: ignore[return-value]
+        return _Unzipped(fileobj=file)  # type: ignore[return-value]
     return _Inflated(file) if packing == "ZLIB" else file  # type: ignore[return-value]
 
 

@@ -80,13 +80,9 @@ def _betainc(operation: Operation, given: list[Shape]) -> Shape:
 
 @shape_of("StringJoin")
 def _joined(operation: Operation, given: list[Shape]) -> Shape:
-    """Scalars go with all shapes."""
-    found: Shape = ()
-    for shape in given:
-        if shape is None:
-            return None
-        found = shape if found == () else found if shape == () else merged(found, shape)
-    return found
+    """Scalars go with all shapes, and so do unknown ones where others are known."""
+    wide = [shape for shape in given if shape != ()]
+    return reduce(merged, wide) if wide else ()
 
 
 # Reductions -------------------------------------------------------------------------------------

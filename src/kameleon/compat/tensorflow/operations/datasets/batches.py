@@ -93,6 +93,8 @@ def _padded(
 def _sizes(arrays: Sequence[np.ndarray], shape: Any, place: int) -> list[int]:
     """The sizes that all are filled up to."""
     sizes = [int(size) for size in np.ravel(shape)]
+    if min(sizes, default=0) < -1:
+        raise invalid(f"Dimension {min(sizes)} must be >= -1")
     for each in arrays:
         if each.ndim != len(sizes):
             raise invalid(

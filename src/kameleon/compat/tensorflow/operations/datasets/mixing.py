@@ -9,7 +9,16 @@ from typing import Any
 
 from ...failures import invalid
 from .base import (
-    AUTOTUNE, ENDLESS, UNKNOWN, Chain, Dataset, Element, Function, Placed, dataset, number_of,
+    AUTOTUNE,
+    ENDLESS,
+    UNKNOWN,
+    Chain,
+    Dataset,
+    Element,
+    Function,
+    Placed,
+    dataset,
+    number_of,
     placed,
 )  # fmt: skip
 

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from ...dtypes import name_of
-from ...failures import invalid
+from ...failures import failure, invalid, refused
 from ...formats import parts
+from ...formats.tables import DamagedError
 from ..examples import WORDS, Wanted, asked, message_of
 from ..parsing import Columns
 from ..values import objects, text, texts
@@ -29,11 +30,16 @@ def _columns(
 
     def lines() -> Iterator[Element]:
         for path in texts(paths).ravel():
-            rows = parts.rows(text(path), mark if quotes else b"", text(packing))
-            if header and next(rows, None) is None:
-                raise invalid("Can't read header of file")
-            for row in rows:
-                yield (array(row),)
+            try:
+                rows = parts.rows(text(path), mark if quotes else b"", text(packing))
+                if header and next(rows, None) is None:
+                    raise invalid("Can't read header of file")
+                for row in rows:
+                    yield (array(row),)
+            except OSError as error:
+                raise refused(error, text(path)) from error
+            except DamagedError as error:
+                raise failure("DATA_LOSS", str(error)) from error
 
     return mapped(Dataset(lines), lambda row: [array(x) for x in columns.read(row, defaults)])
 
@@ -67,12 +73,16 @@ def _rows(driver: bytes, place: bytes, query: bytes, output_types: Sequence[int]
         raise invalid(f"The database type, {text(driver)}, is not supported by SqlDataset.")
 
     def rows() -> Iterator[Element]:
-        with closing(sqlite3.connect(text(place))) as base:
-            try:
+        try:
+            with closing(sqlite3.connect(text(place))) as base:
                 for row in base.execute(text(query)):
+                    if len(row) != len(output_types):
+                        about = "must match the number of elements in output_types"
+                        counts = f"({len(row)}) {about} ({len(output_types)})"
+                        raise invalid(f"The number of columns in query {counts}.")
                     yield tuple(_value(*pair) for pair in zip(row, output_types, strict=True))
-            except sqlite3.Error as error:
-                raise invalid(f"Failed to execute query: {error}") from error
+        except sqlite3.Error as error:
+            raise failure("UNKNOWN", f"Failed to execute query: {error}") from error
 
     return Dataset(rows)
 

@@ -99,7 +99,12 @@ def _generated(first: Function, following: Function, last: Function) -> Dataset:
 # Files ------------------------------------------------------------------------------------------
 
 
-def _in_files(paths: Any, read: Callable[[str], Iterator[bytes]]) -> Dataset:
+PACKINGS = (b"", b"ZLIB", b"GZIP")
+
+
+def _in_files(paths: Any, packing: bytes, read: Callable[[str], Iterator[bytes]]) -> Dataset:
+    if packing not in PACKINGS:
+        raise invalid("Unsupported compression_type.")
     names = [text(each) for each in texts(paths).ravel()]
 
     def begin() -> Iterator[Element]:
@@ -131,12 +136,12 @@ def _in_files(paths: Any, read: Callable[[str], Iterator[bytes]]) -> Dataset:
 
 @dataset("TextLineDataset", types=STRING)
 def _lines(paths: Any, packing: bytes, buffer: int) -> Dataset:
-    return _in_files(paths, lambda path: parts.lines(path, text(packing)))
+    return _in_files(paths, packing, lambda path: parts.lines(path, text(packing)))
 
 
 @dataset("TFRecordDataset", types=STRING)
 def _records(paths: Any, packing: bytes, buffer: int) -> Dataset:
-    return _in_files(paths, lambda path: iter(Reader(path, text(packing))))
+    return _in_files(paths, packing, lambda path: iter(Reader(path, text(packing))))
 
 
 @dataset("FixedLengthRecordDataset FixedLengthRecordDatasetV2", types=STRING)
@@ -144,6 +149,11 @@ def _fixed(
     paths: Any, header: int, size: int, footer: int, buffer: int, packing: bytes = b""
 ) -> Dataset:
     """Records of one length, between a header and a footer."""
+    if size <= 0:
+        raise invalid("`record_bytes` must be > 0")
+    for name, width in (("header", header), ("footer", footer)):
+        if width < 0:
+            raise invalid(f"`{name}_bytes` must be >= 0")
 
     def read(path: str) -> Iterator[bytes]:
         try:
@@ -151,7 +161,7 @@ def _fixed(
         except DamagedError as error:
             raise invalid(str(error)) from error
 
-    return _in_files(paths, read)
+    return _in_files(paths, packing, read)
 
 
 @dataset("MatchingFilesDataset ExperimentalMatchingFilesDataset", types=STRING)
