@@ -119,7 +119,8 @@ class Placed:
         return self
 
     def __next__(self) -> Element:
-        return self._asked(lambda: next(self._following))
+        found: Element = self._asked(lambda: next(self._following))
+        return found
 
     def _asked(self, ask: Callable[[], Any]) -> Any:
         before, ITERATION.places = ITERATION.places, self._places
