@@ -62,8 +62,11 @@ def _trees(ids: Array, parents: Array, lengths: Array, end: Array) -> Array:
         is_inside = (time < longest)[:, None]
         found[time] = np.where(is_inside, ids[time][rows, at], end)
         before = parents[time][rows, at]
-        if time and (is_inside & ((before < 0) | (before >= width))).any():
-            raise invalid(f"a parent at step {time} is none of {width} beams")
+        wrong = np.argwhere(is_inside & ((before < 0) | (before >= width)))
+        if time and wrong.size:
+            b, beam = wrong[0].tolist()
+            place = f"(batch, time, beam) == ({b}, {time - 1}, {beam})"
+            raise invalid(f"Saw invalid parent id {before[b, beam]} at {place}")
         at = np.where(is_inside, before, beams) if time else at
     return np.where(np.cumsum(found == end, 0) > 0, np.asarray(end, ids.dtype), found)
 
