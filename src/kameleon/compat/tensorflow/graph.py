@@ -186,6 +186,17 @@ def shape_of(message: Any) -> Shape:
     return None if message.unknown_rank else tuple(dim.size for dim in message.dim)
 
 
+def fits(found: tuple[int, ...], declared: tuple[int, ...]) -> bool:
+    """Whether a shape is one that was declared, -1 for any size.
+
+    >>> fits((2, 3), (-1, 3)), fits((2,), (-1, 3))
+    (True, False)
+    """
+    return len(found) == len(declared) and all(
+        size in (-1, other) for other, size in zip(found, declared, strict=True)
+    )
+
+
 def shape_text(shape: Shape) -> str:
     """A shape as messages show it.
 

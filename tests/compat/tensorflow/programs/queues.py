@@ -447,5 +447,32 @@ def sections_in_one_run():
     return [session.run(each) for _ in range(3) for each in (read, both, apart, branches)]
 
 
+@case
+def declared_otherwise():
+    """What shares a name but isn't declared alike, gradients that don't fit, barriers' ends."""
+    told = lambda make: failed(lambda: session.run(make()))  # noqa: E731
+    session, free = started(), tf.placeholder_with_default([1.0, 2.0, 3.0], None)
+    first = tf.FIFOQueue(5, [tf.float32], [[]], shared_name="one")
+    session.run(first.size())
+    found = [
+        told(tf.FIFOQueue(6, [tf.float32], [[]], shared_name="one").size),
+        told(tf.FIFOQueue(5, [tf.int32], [[]], shared_name="one").size),
+        told(tf.FIFOQueue(5, [tf.float32], [[1]], shared_name="one").size),
+        told(tf.RandomShuffleQueue(5, 1, [tf.float32], [[]], shared_name="one").size),
+    ]
+    held = tf.ConditionalAccumulator(tf.float32, shape=[2])
+    found += [told(lambda: held.apply_grad(free)), told(lambda: held.take_grad(0))]
+    session.run(held.set_global_step(2))
+    session.run(held.set_global_step(1))
+    rows = tf.SparseConditionalAccumulator(tf.float32, shape=[2, 3])
+    session.run(rows.apply_grad(tf.zeros([0], tf.int64), tf.zeros([0, 3])))
+    found += session.run(rows.take_grad(1))
+    barrier = data_flow_ops.Barrier([tf.float32, tf.int32], shapes=[[], []])
+    session.run(barrier.insert_many(0, ["a"], [1.0]))
+    session.run(barrier.close())
+    found.append(told(lambda: barrier.insert_many(1, ["b"], [1]))[0])
+    return [found, told(barrier.close)[0]]
+
+
 if __name__ == "__main__":
     main()

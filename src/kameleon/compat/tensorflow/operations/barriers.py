@@ -14,7 +14,7 @@ from ..resources.barriers import Barrier, Mutex, MutexLock
 from ..resources.queues import stacked
 from ..resources.waiting import Attempt
 from ..variables import Store
-from .keeping import keeps, on_handles
+from .keeping import keeps, named, on_handles
 from .table import host
 from .values import scalar, texts
 
@@ -25,7 +25,9 @@ _numbers = itertools.count()
 
 @keeps("barrier", "Barrier")
 def _barrier(store: Store, operation: Operation) -> Barrier:
-    return Barrier(store.waiting, operation.name, len(operation.attribute("component_types")))
+    count = len(operation.attribute("component_types"))
+    shapes = operation.attribute("shapes") or [None] * count
+    return Barrier(store.waiting, named(operation), shapes)
 
 
 @host("BarrierTakeMany")

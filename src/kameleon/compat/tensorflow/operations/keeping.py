@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
@@ -11,6 +12,8 @@ from .table import host
 
 T = TypeVar("T")
 Maker = TypeVar("Maker", bound=Callable[..., Any])
+
+_numbers = itertools.count()
 
 
 def kept(store: Store, operation: Operation, kind: str, make: Callable[[], T]) -> T:
@@ -24,13 +27,30 @@ def kept(store: Store, operation: Operation, kind: str, make: Callable[[], T]) -
     return found
 
 
-def keeps(kind: str, *names: str) -> Callable[[Maker], Maker]:
-    """Decorates what makes that which handles of some types stand for: `(store, operation)`."""
+def named(operation: Operation) -> str:
+    """What messages call that which an operation's handle stands for."""
+    shared: str = operation.attribute("shared_name").decode()
+    return shared or f"_{next(_numbers)}_{operation.name}"
+
+
+def keeps(
+    kind: str, *names: str, check: Callable[[Any, Operation], None] | None = None
+) -> Callable[[Maker], Maker]:
+    """Decorates what makes that which handles of some types stand for: `(store, operation)`.
+
+    Args:
+        kind: a name for these types; handles of one kind may share what they stand for.
+        names: of the types.
+        check: refuses an operation that declares something else than what is kept.
+    """
 
     def add(make: Maker) -> Maker:
         @host(*names)
         def run(store: Store, operation: Operation) -> Any:
-            return kept(store, operation, kind, lambda: make(store, operation))
+            found = kept(store, operation, kind, lambda: make(store, operation))
+            if check is not None:
+                check(found, operation)
+            return found
 
         return make
 

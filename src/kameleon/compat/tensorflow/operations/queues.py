@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import itertools
 from typing import Any
 
 import numpy as np
 
-from ..dtypes import name_of
+from ..dtypes import NUMBERS, name_of, shown
 from ..failures import invalid
 from ..graph import Operation, shape_text
 from ..resources.philox import Philox
-from ..resources.queues import PaddingQueue, PriorityQueue, Queue, RandomQueue
+from ..resources.queues import PaddingQueue, PriorityQueue, Queue, RandomQueue, demand_shape
 from ..resources.waiting import Attempt
 from ..variables import Store
-from .keeping import keeps, on_handles
+from .keeping import keeps, named, on_handles
 from .table import host
 
 Array = np.ndarray
 
-_numbers = itertools.count()
 KINDS: dict[str, type[Queue]] = {
     "FIFOQueue": Queue,
     "PaddingFIFOQueue": PaddingQueue,
@@ -28,16 +26,56 @@ KINDS: dict[str, type[Queue]] = {
 }
 
 
-@keeps("queue", *KINDS, *(f"{kind}V2" for kind in KINDS))
-def _queue(store: Store, operation: Operation) -> Queue:
-    kind = operation.type.removesuffix("V2")
+def _components(operation: Operation) -> tuple[list[Any], list[str]]:
+    """The shapes and the types of what an operation's queue holds."""
     dtypes = [name_of(number) for number in operation.attribute("component_types")]
-    shapes = operation.attribute("shapes")
-    if kind == "PriorityQueue":
-        dtypes, shapes = ["int64", *dtypes], [(), *shapes]
-    shared = operation.attribute("shared_name").decode()
-    name = shared or f"_{next(_numbers)}_{operation.name}"
-    arguments = (store.waiting, kind, name, operation.attribute("capacity"), shapes, dtypes)
+    shapes = list(operation.attribute("shapes"))
+    if operation.type.startswith("PriorityQueue"):
+        return [(), *shapes], ["int64", *dtypes]
+    return shapes, dtypes
+
+
+def _declared(operation: Operation) -> dict[str, str]:
+    """What queues of one name must have alike, as messages show it."""
+    shapes, dtypes = _components(operation)
+    found = {
+        "capacity": str(max(operation.attribute("capacity"), -1)),
+        "component types": ", ".join(shown(NUMBERS[dtype]) for dtype in dtypes),
+    }
+    if not operation.type.startswith("Padding"):  # whose shapes may be told more or less exactly
+        found["component shapes"] = f"[{', '.join(map(shape_text, shapes))}]"
+    if operation.type.startswith("RandomShuffle"):
+        found["min_after_dequeue"] = str(operation.attribute("min_after_dequeue"))
+        seeds = operation.attribute("seed"), operation.attribute("seed2")
+        found |= {"random seeds": str(seeds)} if any(seeds) else {}
+    return found
+
+
+_REQUESTED = {
+    "capacity": "requested capacity was {}",
+    "component types": "requested component types were {}",
+    "component shapes": "requested component shapes were {}",
+    "min_after_dequeue": "requested min_after_dequeue was {}.",
+    "random seeds": "requested seeds are {}.",
+}
+
+
+def _demand_same(queue: Queue, operation: Operation) -> None:
+    """Refuse what declares a queue otherwise than another operation did under its name."""
+    if operation.type.removesuffix("V2") != queue.kind:
+        raise invalid(f"Expected {queue.kind}, found {operation.type}")
+    for what, wanted in _declared(operation).items():
+        held = queue.declared.get(what, wanted)
+        if held != wanted:
+            requested = _REQUESTED[what].format(wanted)
+            raise invalid(f"Shared queue '{queue.name}' has {what} {held} but {requested}")
+
+
+@keeps("queue", *KINDS, *(f"{kind}V2" for kind in KINDS), check=_demand_same)
+def _queue(store: Store, operation: Operation) -> Queue:
+    kind, name = operation.type.removesuffix("V2"), named(operation)
+    capacity, declared = operation.attribute("capacity"), _declared(operation)
+    arguments = (store.waiting, kind, name, capacity, *_components(operation), declared)
     if kind != "RandomShuffleQueue":
         return KINDS[kind](*arguments)
     numbers = Philox(operation.attribute("seed"), operation.attribute("seed2"))
@@ -50,41 +88,35 @@ def _queue(store: Store, operation: Operation) -> Queue:
 @host("QueueEnqueue QueueEnqueueV2")
 def _enqueue(queue: Queue, *values: Array) -> Attempt:
     for place, (value, shape) in enumerate(zip(values, queue.shapes, strict=False)):
-        _demand_shape(place, value.shape, shape)
+        demand_shape(place, value.shape, shape)
     return queue.enqueue([values])
 
 
 @host("QueueEnqueueMany QueueEnqueueManyV2")
 def _enqueue_many(queue: Queue, *values: Array) -> Attempt:
+    count = (*values[0].shape, 0)[0]
     for place, (value, shape) in enumerate(zip(values, queue.shapes, strict=False)):
-        _demand_shape(place, value.shape[1:], shape)
-        if len(value) != len(values[0]):
+        demand_shape(place, value.shape, None if shape is None else (count, *shape))
+    for place, value in enumerate(values):
+        if value.shape[:1] != (count,):
             raise invalid(
                 "All input tensors must have the same size in the 0th dimension. Component"
-                f" {place} has {len(value)}, and should have {len(values[0])}"
+                f" {place} has {(*value.shape, 0)[0]}, and should have {count}"
             )
     return queue.enqueue([*zip(*values, strict=True)])
 
 
-def _demand_shape(place: int, found: tuple[int, ...], declared: tuple[int, ...] | None) -> None:
-    if declared is None or (len(found) == len(declared) and all(
-        b in (-1, a) for a, b in zip(found, declared, strict=True)
-    )):  # fmt: skip
-        return
-    shapes = f"Expected {shape_text(declared)}, got {shape_text(found)}"
-    raise invalid(f"Shape mismatch in tuple component {place}. {shapes}")
-
-
 @host("QueueDequeueMany QueueDequeueManyV2 QueueDequeueUpTo QueueDequeueUpToV2")
 def _dequeue_many(operation: Operation, queue: Queue, count: int) -> Attempt:
+    is_up_to = "UpTo" in operation.type
     if count < 0:
-        raise invalid(f"DequeueManyOp requested {count} < 0 elements")
+        raise invalid(f"Dequeue{'UpTo' if is_up_to else 'Many'}Op requested {count} < 0 elements")
     if not queue.shapes or not all(_is_batched(queue, shape) for shape in queue.shapes):
         raise invalid(
             f"{queue.kind}'s DequeueMany and DequeueUpTo require the components to have specified"
             " shapes."
         )
-    return queue.dequeue(count, "UpTo" in operation.type).giving(queue.joined)
+    return queue.dequeue(count, is_up_to).giving(queue.joined)
 
 
 def _is_batched(queue: Queue, shape: Any) -> bool:

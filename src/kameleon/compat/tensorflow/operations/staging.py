@@ -77,7 +77,7 @@ _on(_map, {
 def _accumulator(store: Store, operation: Operation) -> Accumulator:
     kind = SparseAccumulator if operation.type.startswith("Sparse") else Accumulator
     is_mean = operation.attribute("reduction_type") in (b"MEAN", None)
-    return kind(store.waiting, operation.name, is_mean, operation.attribute("shape"))
+    return kind(store.waiting, is_mean, operation.attribute("shape"))
 
 
 on_handles({

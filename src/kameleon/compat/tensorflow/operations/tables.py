@@ -13,7 +13,7 @@ from ..arithmetic.hashes import WORD, combined, murmur
 from ..checkpoints import reported
 from ..dtypes import in_numpy, name_of
 from ..failures import failure, invalid
-from ..graph import Operation
+from ..graph import Operation, shape_text
 from ..resources.base import Resource
 from ..variables import Store
 from .keeping import kept
@@ -54,17 +54,17 @@ class Table(Resource):
             return list(keys.ravel().tolist())
         return [tuple(row) for row in keys.reshape(-1, *self.key_shape).tolist()]
 
-    def check(self, keys: Iterable[Any], what: str) -> None:
+    def check(self, keys: Iterable[Any]) -> None:
         """Refuse keys that can't be used."""
-        if self.forbidden and any(key in self.forbidden for key in keys):
-            raise invalid(
-                f"Using the empty_key or deleted_key as a table key is not allowed: {what}"
-            )
+        found = self.forbidden and [key for key in keys if key in self.forbidden]
+        if found:
+            which = "empty_key" if found[0] == self.forbidden[0] else "deleted_key"
+            raise invalid(f"Using the {which} as a table key is not allowed")
 
     def put(self, keys: Any, values: Any) -> None:
         """Set values."""
         names = self.keys_of(keys)
-        self.check(names, "insert")
+        self.check(names)
         rows = _typed(values, self.kinds[1]).reshape(len(names), *self.shape)
         for key, row in zip(names, rows, strict=True):
             self.entries[key] = row
@@ -231,7 +231,7 @@ def _initialize_from_file(
     size = vocab_size if vocab_size >= 0 else None
     kinds, lines = table.kinds, list(islice(lines_of(path), size))
     if vocab_size > len(lines):
-        raise invalid(f"Invalid vocab_size in {path}: expected {vocab_size}, got {len(lines)}")
+        raise invalid(f"Invalid vocab_size in {path}: expected {vocab_size} but got {len(lines)}")
     _begin(table, (
         (_parsed(_column(operation, "key", number, line, path), kinds[0]),
          _parsed(_column(operation, "value", number, line, path), kinds[1]))
@@ -275,7 +275,7 @@ def _find(table: Table, keys: Any, default: Any) -> Array:
     if not table.is_ready:
         raise failure("FAILED_PRECONDITION", "Table not initialized.")
     names, other = table.keys_of(keys), _typed(default, table.kinds[1])
-    table.check(names, "find")
+    table.check(names)
     if other.shape not in {(), table.shape}:
         raise invalid(f"Expected shape {table.shape} for default value, got {other.shape}")
     found = np.empty((len(names), *table.shape), in_numpy(table.kinds[1]))
@@ -291,7 +291,8 @@ def _insert(table: Table, keys: Any, values: Any) -> None:
     outer = np.shape(keys)[: np.ndim(keys) - len(table.key_shape)]
     shape = () if isinstance(values, Resource) else np.shape(values)
     if shape != (*outer, *table.shape):
-        raise invalid(f"Expected shape {(*outer, *table.shape)} for values, got {shape}")
+        wanted = shape_text((*outer, *table.shape))
+        raise invalid(f"Expected shape {wanted} for value, got {shape_text(shape)}")
     table.put(keys, values)
 
 
@@ -306,7 +307,7 @@ def _import(table: Table, keys: Any, values: Any) -> None:
 @host("LookupTableRemoveV2")
 def _remove(table: Table, keys: Any) -> None:
     names = table.keys_of(keys)
-    table.check(names, "remove")
+    table.check(names)
     for key in names:
         table.remove(key)
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ..failures import failure, invalid
 from .base import Resource
+from .queues import Shape, demand_shape
 from .waiting import Waiting, polled
 
 FIRST = np.iinfo(np.int64).min  # the number of the first key
@@ -21,34 +23,47 @@ class Barrier(Resource):
         whole: numbers, keys and tuples.
     """
 
-    def __init__(self, waiting: Waiting, name: str, count: int) -> None:
-        self.waiting, self._name, self._count = waiting, name, count
-        self._number, self._closed = FIRST, False
+    def __init__(self, waiting: Waiting, name: str, shapes: Sequence[Shape]) -> None:
+        self.waiting, self._name, self._shapes = waiting, name, shapes
+        self._number, self._closed, self._cancelled = FIRST, False, False
         self.parts: dict[bytes, tuple[int, dict[int, Any]]] = {}
         self.whole: list[tuple[int, bytes, list[Any]]] = []
 
     def put(self, place: int, keys: list[bytes], values: list[Any]) -> None:
         """Add a part to the tuples of some keys."""
         with self.waiting.change():
-            for key, value in zip(keys, values, strict=True):
-                self._put(place, key, value)
+            new = sum(key not in self.parts for key in keys)
+            if self._cancelled or (self._closed and new and not self.parts):
+                raise self._refusal(f"is closed.{self._told(f'Number of new insertions: {new}')}")
+            for at, (key, value) in enumerate(zip(keys, values, strict=True)):
+                self._put(place, at, key, value)
             self._number += 1
 
-    def _put(self, place: int, key: bytes, value: Any) -> None:
+    def _put(self, place: int, at: int, key: bytes, value: Any) -> None:
         if key not in self.parts:
             if self._closed:
-                message = f"Barrier {self._name} is closed.  Pending enqueues cancelled."
-                raise failure("CANCELLED", f"{message}  Key {key.decode()} is new.")
+                told = f"{key.decode()}.{self._told(f'Insertion index: {at}')}"
+                raise self._refusal(f"is closed, but attempted to insert a brand new key: {told}")
             self.parts[key] = self._number, {}
         number, parts = self.parts[key]
         if place in parts:
             message = f"Key {key.decode()} already has a value for component {place} in barrier"
             raise invalid(f"{message} {self._name}")
         parts[place] = value
-        if len(parts) == self._count:
+        if len(parts) == len(self._shapes):
             del self.parts[key]
-            self.whole.append((number, key, [parts[at] for at in range(self._count)]))
+            values = [parts[at] for at in range(len(parts))]
+            for at, (each, shape) in enumerate(zip(values, self._shapes, strict=True), 2):
+                demand_shape(at, np.shape(each), shape)  # a number and the key come before
+            self.whole.append((number, key, values))
             self.whole.sort(key=lambda row: row[0])
+
+    def _told(self, what: str) -> str:
+        cancelled = f"Pending enqueues cancelled: {int(self._cancelled)}"
+        return f"  {cancelled}.  {what}.  Number of incomplete keys: {len(self.parts)}."
+
+    def _refusal(self, why: str) -> Exception:
+        return failure("CANCELLED", f"Barrier {self._name} {why}")
 
     @polled
     def take(self, count: int, fewer: bool) -> list[Any] | None:
@@ -68,7 +83,9 @@ class Barrier(Resource):
     def close(self, cancel: bool) -> None:
         """Let no new keys in; with `cancel`, forget what isn't whole."""
         with self.waiting.change():
-            self._closed = True
+            if self._closed and (self._cancelled or not cancel):
+                raise failure("CANCELLED", f"Barrier '{self._name}' is already closed.")
+            self._closed, self._cancelled = True, cancel
             if cancel:
                 self.parts.clear()
 

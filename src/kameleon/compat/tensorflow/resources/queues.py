@@ -7,20 +7,28 @@ from __future__ import annotations
 
 import heapq
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from ..dtypes import in_numpy
-from ..failures import failure
+from ..failures import failure, invalid
+from ..graph import fits, shape_text
 from .base import Resource
 from .philox import Philox
 from .waiting import FURTHER, Attempt, Waiting
 
 Shape = tuple[int, ...] | None
 Element = tuple[Any, ...]
+
+
+def demand_shape(place: int, found: tuple[int, ...], declared: Shape) -> None:
+    """Refuse a value of a tuple that hasn't the shape that was declared for its place."""
+    if declared is not None and not fits(found, declared):
+        shapes = f"Expected {shape_text(declared)}, got {shape_text(found)}"
+        raise invalid(f"Shape mismatch in tuple component {place}. {shapes}")
 
 
 class Queue(Resource):
@@ -33,6 +41,7 @@ class Queue(Resource):
         capacity: how many elements it holds; below 1, any number.
         shapes: of the arrays; empty, if they may have any.
         dtypes: of the arrays.
+        declared: what another that shares it must declare alike, as messages show it.
     """
 
     def __init__(
@@ -43,10 +52,11 @@ class Queue(Resource):
         capacity: int,
         shapes: Sequence[Shape],
         dtypes: Sequence[str],
+        declared: Mapping[str, str],
     ) -> None:
         self.waiting, self.kind, self.name = waiting, kind, name
         self.capacity = capacity if capacity > 0 else None
-        self.shapes, self.dtypes = list(shapes), list(dtypes)
+        self.shapes, self.dtypes, self.declared = list(shapes), list(dtypes), declared
         self.closed = False
         self._putters: list[Attempt] = []  # those who put, or close, and aren't done
         self._begin()

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..failures import invalid
-from ..graph import Shape
+from ..graph import Shape, fits, shape_text
 from .base import Resource
 from .waiting import Waiting, polled
 
@@ -120,27 +120,28 @@ class Accumulator(Resource):
 
     Args:
         waiting: where its session's runs wait.
-        name: of the operation.
         is_mean: whether their mean is taken.
         shape: of a gradient, as far as it's known.
     """
 
-    def __init__(self, waiting: Waiting, name: str, is_mean: bool, shape: Shape = None) -> None:
-        self.waiting, self.name, self._is_mean, self._shape = waiting, name, is_mean, shape
+    def __init__(self, waiting: Waiting, is_mean: bool, shape: Shape = None) -> None:
+        self.waiting, self._is_mean, self._shape = waiting, is_mean, shape
         self.step, self.count = 0, 0
         self._begin()
 
     def _begin(self) -> None:
         self._sum: Any = None
 
+    def _demand(self, gradient: Any) -> None:
+        """Refuse a gradient that doesn't fit the shape, or those that came before."""
+        found = gradient.shape
+        for wanted in (self._shape, None if self._sum is None else self._sum.shape):
+            if wanted is not None and not fits(found, wanted):
+                message = f"expected {shape_text(wanted)}, got {shape_text(found)}"
+                raise invalid(f"Shape mismatch: {message}")
+
     def _add(self, gradient: Any) -> None:
-        if self._sum is None:
-            self._sum = gradient
-            return
-        if gradient.shape != self._sum.shape:
-            message = f"expected {list(self._sum.shape)}, got {list(gradient.shape)}"
-            raise invalid(f"Shape mismatch: {message}")
-        self._sum = self._sum + gradient
+        self._sum = gradient if self._sum is None else self._sum + gradient
 
     def _total(self) -> Any:
         if not self._is_mean:
@@ -151,19 +152,20 @@ class Accumulator(Resource):
         """Add a gradient, unless it's of an older step."""
         with self.waiting.change():
             if step >= self.step:
+                self._demand(gradient)
                 self._add(gradient)
                 self.count += 1
 
     def set_step(self, step: int) -> None:
-        """From now on, older gradients don't count."""
+        """From now on, older gradients don't count; the step may go back."""
         with self.waiting.changed:
-            if step < self.step:
-                raise invalid(f"Global step {step} is older than {self.step} of {self.name}")
             self.step = step
 
     @polled
     def take(self, least: int) -> list[Any] | None:
         """The sum, or the mean, once so many gradients have come; then it begins anew."""
+        if least <= 0:
+            raise invalid(f"Argument num_required must be positive, but was {least}")
         if self.count < least:
             return None
         found = self._total()
@@ -177,12 +179,16 @@ class SparseAccumulator(Accumulator):
 
     def _begin(self) -> None:
         self._rows: list[tuple[int, Any, int]] = []  # the place, the sum, how often; in order
+        self._like: Any = None  # no rows, of the size and type of those that came
 
-    def _demand(self, places: Any, rows: Any, shape: Any) -> None:
-        """Refuse rows that don't fit the shape."""
+    def _demand(self, gradient: Any) -> None:
+        places, rows, shape = gradient
+        if places.ndim != 1:
+            found = shape_text(places.shape)
+            raise invalid(f"Input indices should be vector but received shape: {found}")
         if len(places) != len(rows):
             raise invalid(f"Expected {len(places)} non-empty input values, got {len(rows)}")
-        wanted = self._whole_shape(self._rows[0][1] if self._rows else rows[0])
+        wanted = self._whole_shape(rows if self._like is None else self._like)
         pairs = [("shape", 0, *pair) for pair in zip(wanted[:1], shape, strict=False)]
         for what, found in (("shape", shape), ("values", rows.shape)):
             pairs += [
@@ -198,12 +204,12 @@ class SparseAccumulator(Accumulator):
             message = f"index of slice {at} exceeded limits of shape; index is {places[at]}"
             raise invalid(f"Shape mismatch: {message} exceeded {wanted[0]}")
 
-    def _whole_shape(self, row: Any) -> list[int]:
-        return [-1, *row.shape] if self._shape is None else list(self._shape)
+    def _whole_shape(self, rows: Any) -> list[int]:
+        return [-1, *rows.shape[1:]] if self._shape is None else list(self._shape)
 
     def _add(self, gradient: Any) -> None:
         places, rows, _ = gradient
-        self._demand(*gradient)
+        self._like = rows[:0]
         new = [(int(place), row, 1) for place, row in zip(places, rows, strict=True)]
         old, self._rows = self._rows, []
         while old and new:
@@ -217,8 +223,8 @@ class SparseAccumulator(Accumulator):
 
     def _total(self) -> Any:
         places = np.array([place for place, _, _ in self._rows], np.int64)
-        rows = np.stack([row for _, row, _ in self._rows])
+        rows = np.stack([row for _, row, _ in self._rows]) if self._rows else self._like
         if self._is_mean:
             counts = np.array([count for _, _, count in self._rows], rows.dtype)
             rows = rows / counts.reshape(-1, *[1] * (rows.ndim - 1))
-        return [places, rows, np.array(self._whole_shape(rows[0]), np.int64)]
+        return [places, rows, np.array(self._whole_shape(rows), np.int64)]
