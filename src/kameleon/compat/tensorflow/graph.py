@@ -40,6 +40,7 @@ class Graph:
         self.version = 0  # grows with each change
         self.mistyped: list[str] = []  # what is said, at a run, of inputs of other types
         self.versions: Any = None  # a message VersionDef, once it's asked for
+        self.function = ""  # the name of the function whose body this is, if it's one's
 
     def definition(self, name: str, about: str = "") -> Any:
         """The definition of a type of operations, or of a function that is called by its name.
@@ -54,9 +55,9 @@ class Graph:
         return found
 
     def like(self, other: Graph) -> Graph:
-        """Have the messages, definitions and functions of another graph."""
+        """Have what another graph has: messages, definitions, functions, whose body it is."""
         self.messages, self.definitions = other.messages, other.definitions
-        self.functions = other.functions
+        self.functions, self.function = other.functions, other.function
         return self
 
 

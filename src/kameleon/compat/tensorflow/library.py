@@ -78,6 +78,7 @@ def body_of(
 
 def _made(graph: Graph, read: Reading, is_called: bool) -> Body:
     into = Graph().like(graph)
+    into.function = read.name
     made = import_message(into, read.message, Import()).made
     results = [(made[name], index) for name, index in read.results]
     controls = [made[name] for name in read.controls]
@@ -88,6 +89,7 @@ class Reading:
     """A definition as a message GraphDef.
 
     Attributes:
+        name: the function's.
         message: the nodes; the arguments are placeholders.
         arguments: their names.
         results: names of nodes, and numbers of their outputs.
@@ -96,6 +98,7 @@ class Reading:
 
     def __init__(self, graph: Graph, definition: Any, attributes: Mapping[str, Any]) -> None:
         self._graph, self._definition, self._attributes = graph, definition, attributes
+        self.name = str(definition.signature.name)
         self._names: dict[str, str] = {}  # of values: in the definition, and in a graph
         self.message = graph.messages("graph_pb2").GraphDef()
         places = range(len(definition.signature.input_arg))

@@ -13,6 +13,7 @@ from kameleon import backend as K
 
 from .failures import failure
 from .graph import Operation
+from .resources.philox import Philox
 from .resources.waiting import Waiting
 
 
@@ -130,6 +131,7 @@ class Store:
     Attributes:
         variables: what its variables hold.
         resources: other things that operations keep, by key.
+        streams: where operations draw from, by the function they're in and their names.
         waiting: where runs wait for each other.
     """
 
@@ -144,6 +146,7 @@ class Store:
         self.waiting: Waiting = Waiting(None if beside is None else beside.waiting)
         self.variables: Variables = Variables() if beside is None else beside.variables
         self.resources: dict[Any, Any] = {} if beside is None else beside.resources
+        self.streams: dict[tuple[str, str], Philox] = {} if beside is None else beside.streams
 
     def function(
         self, graph: Any, name: str, attributes: Mapping[str, Any]

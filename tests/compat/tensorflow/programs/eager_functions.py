@@ -346,5 +346,23 @@ def gradients_around_loops():
     return found
 
 
+@case
+def numbers_of_each_function():
+    """Functions draw apart, and so do those of one for other arguments; a new seed begins anew."""
+
+    def drawn(seed):
+        return tf.function(lambda x: tf.random.uniform([3], seed=seed) + x)
+
+    def drawn_of_another(seed):
+        inner = drawn(seed)
+        return tf.function(lambda x: inner(x) - inner(x) / 2.0)
+
+    tf.compat.v1.set_random_seed(1)
+    functions = [drawn(5), drawn(6), drawn(6), drawn_of_another(6)]
+    found = [function(x) for x in (0.0, 0.0, tf.zeros([1, 3]), 0.0) for function in functions]
+    tf.compat.v1.set_random_seed(2)
+    return found + [function(0.0) for function in functions]
+
+
 if __name__ == "__main__":
     main()

@@ -62,7 +62,12 @@ def _add_definition(context: Context, data: bytes, size: int) -> None:
 
 
 export("TFE_ContextHasFunction")(lambda context, name: as_text(name) in context.functions)
-export("TFE_ContextClearCaches")(lambda context: context.kernels.clear())
+
+
+@export("TFE_ContextClearCaches")
+def _clear(context: Context) -> None:
+    context.kernels.clear()
+    context.store.streams.clear()
 
 
 @export("TFE_ContextRemoveFunction")
@@ -75,6 +80,8 @@ def _remove(context: Context, name: str | bytes) -> None:
     context.functions.pop(text, None)
     for key in [key for key in context.kernels if key[0] == text]:
         del context.kernels[key]
+    for stream in [stream for stream in context.store.streams if stream[0] == text]:
+        del context.store.streams[stream]
 
 
 @export("TFE_ContextExportRunMetadata")

@@ -121,10 +121,9 @@ class Kernel:
         self._context, self._signature = context, signature
         graph = Graph()
         graph.functions = context.functions
-        name = signature.name
-        draws = "seed2" in signature.attributes
-        name = context.unused(name) if draws else name  # random numbers of its own
-        self.operation = made = Operation(graph, signature.name, name)
+        self.operation = made = Operation(graph, signature.name, signature.name)
+        if "seed2" in signature.attributes or is_call(made):  # random numbers of its own
+            made.name = context.unused(made.name)
         for name, value in zip(pairs[::2], pairs[1::2], strict=True):
             if name in signature.attributes:
                 made.attributes[name] = signature.message(name, value)

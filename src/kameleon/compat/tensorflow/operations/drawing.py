@@ -81,8 +81,8 @@ def reserved(store: Store, operation: Operation, count: int) -> Philox:
     over a dataset begin anew with it, in each of its functions.
     """
     with store.waiting.changed:
-        held: dict[Any, Any] = store.resources
-        key: tuple[Any, str] = ("numbers", operation.name)
+        held: dict[Any, Any] = store.streams
+        key: tuple[Any, str] = (operation.graph.function, operation.name)
         if ITERATION.drawn is not None:
             held, key = ITERATION.drawn, (operation.graph, operation.name)
         if key not in held:

@@ -59,9 +59,9 @@ def _pool(
     seeds = seed, seed2
     if any(seeds) and not deterministic:
         raise invalid("Both seed and seed2 should be 0 if deterministic is false.")
-    key = ("fractional", operation.name)
+    key = (operation.graph.function, operation.name)
     fixed = deterministic and any(seeds)
-    stream = Philox(*seeds) if fixed else store.resources.setdefault(key, Philox(*seeds))
+    stream = Philox(*seeds) if fixed else store.streams.setdefault(key, Philox(*seeds))
     pairs = zip(given.shape, pooling_ratio, strict=True)
     sizes = [int(np.floor(size / ratio)) for size, ratio in pairs]
     rows, columns = (_bounds(given.shape[i], sizes[i], stream, pseudo_random) for i in (1, 2))
