@@ -164,6 +164,9 @@ ORIGINAL: list[tuple[str, tuple[Given, ...], Any]] = [
         (None, np.array(-1)),
         "Dimension size, given by scalar input 1, must be non-negative but is -1",
     ),
+    ("MatrixSetDiag", (None, (-1,)), (-1, -1)),
+    ("MatrixSetDiag", ((2, -1, 3), (-1,)), "Shape must be rank 2 but is rank 1"),
+    ("BroadcastTo", ((0, 3), np.array([2, 3])), (2, 3)),
 ]
 
 

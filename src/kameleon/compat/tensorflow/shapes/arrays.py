@@ -70,7 +70,7 @@ def _broadcast_to(operation: Operation, given: list[Shape]) -> Shape:
         at_least(found, len(given[0]))
         pairs = zip(given[0][::-1], found[::-1], strict=False)
         for size, other in pairs:
-            if size not in (1, UNKNOWN) and other >= 0:
+            if size > 1 and other >= 0:
                 same(size, other)
         ones = [1] * (len(found) - len(given[0]))
         pairs = zip([*ones, *given[0]], found, strict=True)

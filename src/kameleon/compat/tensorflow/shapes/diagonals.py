@@ -67,8 +67,9 @@ def _big_diag_part(operation: Operation, given: list[Shape]) -> Shape:
 @shape_of("MatrixSetDiag BatchMatrixSetDiag")
 def _set_diag(operation: Operation, given: list[Shape]) -> Shape:
     shape, diagonal = at_least(given[0], 2), at_least(given[1], 1)
-    if shape is not None and diagonal is not None:
-        part = merged(diagonal, (*shape[:-2], smaller(*shape[-2:])))
+    if diagonal is not None:
+        shape = (UNKNOWN,) * (len(diagonal) + 1) if shape is None else shape
+        part = merged(with_rank(diagonal, len(shape) - 1), (*shape[:-2], smaller(*shape[-2:])))
         assert part is not None
         return (*part[:-1], *shape[-2:])
     return shape
