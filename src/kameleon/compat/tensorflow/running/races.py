@@ -108,8 +108,10 @@ def as_begun(operations: Sequence[Operation]) -> list[Operation]:
         for each in longer:
             thread.later.append(each)
             heappush(events, (now + WAKING, next(numbers), None, thread))
-        if thread.next or thread.later:
-            begin(now, thread.next.popleft() if thread.next else thread.later.pop(), thread)
+        if thread.next:
+            begin(now, thread.next.popleft(), thread)
+        elif thread.later:
+            begin(now + QUICKLY, thread.later.pop(), thread)
     never = (float("inf"), 0)  # what waits for itself
     return sorted(operations, key=lambda each: begins.get(each, never))
 
