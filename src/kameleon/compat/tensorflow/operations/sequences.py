@@ -92,12 +92,12 @@ def _distances(*parts: Any, normalize: bool) -> Array:
 # Connectionist temporal classification ----------------------------------------------------------
 
 
-def _demand_lengths(scores: Array, steps: Array) -> None:
+def _demand_lengths(scores: Array, steps: Array, code: str = "FAILED_PRECONDITION") -> None:
     if scores.ndim != 3 or steps.shape != scores.shape[1:2]:
         raise invalid("sequence_length is not a vector of a length for each sample")
     if (steps > len(scores)).any():
         longest = int(np.argmax(steps > len(scores)))
-        raise failure("FAILED_PRECONDITION", f"sequence_length({longest}) <= {len(scores)}")
+        raise failure(code, f"sequence_length({longest}) <= {len(scores)}")
 
 
 def _labels(row: list[int], classes: int, collapsing: bool) -> list[int]:
@@ -119,7 +119,7 @@ def _ctc(
     scores: Array, at: Array, values: Array, steps: Array, *, ctc_merge_repeated: bool,
     preprocess_collapse_repeated: bool, ignore_longer_outputs_than_inputs: bool,
 ) -> list[Array]:  # fmt: skip
-    _demand_lengths(scores, steps)
+    _demand_lengths(scores, steps, "INVALID_ARGUMENT")
     rows = rows_of(A.sparse(at, values, [0, 0]))
     costs, slopes = np.zeros(len(steps), scores.dtype), np.zeros_like(scores)
     for b, count in enumerate(steps.tolist()):
