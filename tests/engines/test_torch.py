@@ -560,12 +560,14 @@ def test_matrices_of_loops_lie_with_their_longer_axis_outside(
     assert shape[0] != shape[1] or found is x
 
 
-@pytest.mark.parametrize("rows", [1, 90, None])
-def test_large_products_by_onednn(rows: int | None, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("family", "rows"), [(26, 1), (26, 90), (26, None), (25, 90)])
+def test_large_products_by_onednn(
+    family: int, rows: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """As on machines where they're faster; small ones stay PyTorch's."""
     if not products.LINEAR.holds:
         pytest.skip("PyTorch has no oneDNN here")
-    monkeypatch.setattr(products, "leaves_avx512_unused", lambda: True)
+    monkeypatch.setattr(products, "amd_family", lambda: family)
     large = []
     linear = products._linear
     monkeypatch.setattr(products, "_linear", lambda *given: large.append(1) or linear(*given))
@@ -577,7 +579,7 @@ def test_large_products_by_onednn(rows: int | None, monkeypatch: pytest.MonkeyPa
     array = np.linspace(0, 1, (rows or 90) * 130, dtype="float32").reshape(-1, 130)
     run = K.function([x], outputs, [(w, w * 0.5 + outputs[4] * 0.0)])
     found = [z for _ in range(2) for z in run([array])]
-    assert bool(large) == (rows != 1)
+    assert bool(large) == (family == 26 and rows != 1)
     K.set_value(w, np.linspace(-1, 1, 130 * 120).reshape(130, 120))
     given = K.function([x], outputs, [(w, w * 0.5 + outputs[4] * 0.0)], engine="numpy")
     wanted = [z for _ in range(2) for z in given([array])]
