@@ -190,7 +190,7 @@ def joined(parts: Sequence[Sparse], axis: int) -> Sparse:
 def reduced(x: Sparse, axes: Sequence[int], keep: bool, function: Any) -> Sparse:
     """Sums, or others, over axes: the groups that have elements."""
     rank = len(x.shape)
-    over = {axis % rank for axis in axes} if len(axes) else set(range(rank))
+    over = {axis % rank for axis in axes}
     left = [axis for axis in range(rank) if axis not in over]
     found = groups(x.indices[:, left])
     values, rows = found.reduce(function, x.values), found.rows

@@ -123,7 +123,7 @@ class Feature:
             return self.array([], (0, *shape[1:]))
         if values is None:
             default = plain(self.default)
-            if not default.size and 0 not in shape:
+            if not default.size:
                 raise UnfitError("missing")
             return default.reshape(shape)
         size = math.prod(shape[1:] if is_open else shape)

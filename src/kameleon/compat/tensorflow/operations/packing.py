@@ -13,7 +13,7 @@ from ..arithmetic import hashes as H
 from ..arithmetic import sparse as A
 from ..dtypes import in_numpy
 from ..failures import invalid
-from ..graph import Operation
+from ..graph import Operation, shape_text
 from ..variables import Store
 from .keeping import kept
 from .parsing import parsed, serialized
@@ -30,7 +30,12 @@ def _stacked(parts: list[A.Sparse], kind: str) -> A.Sparse:
     if not parts:
         return A.Sparse(np.zeros((0, 1), np.int64), np.zeros(0, kind), np.zeros(1, np.int64))
     if len({len(part.shape) for part in parts}) > 1:
-        raise invalid("Inconsistent rank across sparse tensors")
+        ranks = [len(part.shape) for part in parts]
+        at = next(at for at, rank in enumerate(ranks) if rank != ranks[0])
+        raise invalid(
+            f"Inconsistent shape across SparseTensors: rank prior to SparseTensor[{at}] was:"
+            f" {ranks[0]} but rank of SparseTensor[{at}] is: {ranks[at]}"
+        )
     indices = [np.insert(part.indices, 0, at, 1) for at, part in enumerate(parts)]
     sizes = np.max([part.shape for part in parts], 0)
     values = np.concatenate([part.values for part in parts])
@@ -74,6 +79,9 @@ def _unpack(operation: Operation, packed: Any) -> list[Array]:
     given = np.asarray(packed, object)
     if not given.ndim or given.shape[-1] != 3:
         raise invalid(f"Serialized sparse should have 3 columns: {given.shape}")
+    if 0 in given.shape:
+        about = "should have at least 1 serialized tensor, but has a zero dimension"
+        raise invalid(f"Serialized sparse {about} {shape_text(given.shape)}")
     rows = [_unpacked(operation, row) for row in given.reshape(-1, 3)]
     if given.ndim == 1:
         return rows[0].parts()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -30,19 +31,24 @@ Array = np.ndarray
 def checked(x: A.Sparse) -> A.Sparse:
     """The sparse tensor, whose indices must lie in its shape."""
     if x.indices.ndim != 2 or x.indices.shape[1] != len(x.shape):
-        raise invalid(f"indices of shape {x.indices.shape} aren't places in {x.shape.tolist()}")
+        shape = shape_text(x.indices.shape)
+        raise invalid(f"indices of shape {shape} aren't places in {x.shape.tolist()}")
     outside = (x.indices < 0) | (x.indices >= x.shape)
     if outside.any():
         at = int(np.flatnonzero(outside.any(1))[0])
-        where = f"indices[{at}] = {shape_text(tuple(x.indices[at]))}"
+        where = f"indices[{at}] = [{','.join(map(str, x.indices[at]))}]"
         raise invalid(f"{where} is out of bounds: need 0 <= index < {shape_text(tuple(x.shape))}")
     return x
 
 
 def same_shape(a: A.Sparse, b: A.Sparse) -> None:
     """Refuse operands of different shapes."""
-    if a.shape.tolist() != b.shape.tolist():
-        raise invalid(f"Operands' shapes do not match: {a.shape.tolist()} and {b.shape.tolist()}")
+    if len(a.shape) != len(b.shape):
+        shapes = " and ".join(" ".join(map(str, x.shape)) for x in (a, b))
+        raise invalid(f"Operands do not have the same ranks; got shapes: {shapes}")
+    for axis in np.flatnonzero(a.shape != b.shape)[:1]:
+        sizes = f"got {a.shape[axis]} and {b.shape[axis]} for dimension {axis}"
+        raise invalid(f"Operands' shapes do not match: {sizes}")
 
 
 # To dense tensors, and products -----------------------------------------------------------------
@@ -50,13 +56,20 @@ def same_shape(a: A.Sparse, b: A.Sparse) -> None:
 
 @fold("SparseToDense")
 def _to_dense(operation: Operation, at: Any, shape: Any, values: Any, default: Any) -> Array:
-    indices = np.asarray(at, np.int64)
+    indices, sizes = np.asarray(at, np.int64), np.asarray(shape)
+    if indices.ndim > 2:
+        about = "sparse_indices should be a scalar, vector, or matrix"
+        raise invalid(f"{about}, got shape {shape_text(indices.shape)}")
     indices = indices.reshape(-1, 1) if indices.ndim < 2 else indices
+    if len(sizes) != indices.shape[1]:
+        counts = f"{len(sizes)} should be: {indices.shape[1]}"
+        raise invalid(f"output_shape has incorrect number of elements: {counts}")
     given = np.asarray(values, in_numpy(result_type(operation)))
     if given.ndim and given.shape != (len(indices),):
-        raise invalid(f"sparse_values has incorrect shape {given.shape}: there are {len(indices)}")
+        shapes = f"{shape_text(given.shape)}, should be [] or [{len(indices)}]"
+        raise invalid(f"sparse_values has incorrect shape {shapes}")
     column = np.broadcast_to(given, (len(indices),))
-    x = checked(A.sparse(indices, column, np.ravel(shape)))
+    x = checked(A.sparse(indices, column, sizes))
     if operation.attribute("validate_indices") and len(indices) > 1:
         _check_order(indices)
     return A.dense(x, np.asarray(default).item())
@@ -83,7 +96,8 @@ def _product_known(
     at: Any, values: Any, shape: Any, b: Array, *, adjoint_a: bool, adjoint_b: bool
 ) -> Array:
     a = A.dense(checked(A.sparse(at, values, shape)))
-    found: Array = (adjoint(a) if adjoint_a else a) @ (adjoint(b) if adjoint_b else b)
+    # The kernel transposes the sparse matrix, and leaves complex numbers in it as they are.
+    found: Array = (a.T if adjoint_a else a) @ (adjoint(b) if adjoint_b else b)
     return found
 
 
@@ -112,6 +126,13 @@ def _product(
 @fold("SparseTensorDenseAdd")
 def _add_dense(at: Any, values: Any, shape: Any, b: Any) -> Array:
     x, found = checked(A.sparse(at, values, shape)), np.array(b)
+    if len(x.shape) != found.ndim:
+        ranks = f"{len(x.shape)} and {found.ndim}"
+        raise invalid(f"Two operands have different ranks; received: {ranks}")
+    for axis in np.flatnonzero(x.shape != found.shape)[:1]:
+        sizes = f"sparse side {x.shape[axis]} vs dense side {found.shape[axis]}"
+        about = f"Dimension {axis} does not equal (no broadcasting is supported)"
+        raise invalid(f"{about}: {sizes}")
     np.add.at(found, tuple(x.indices.T), x.values)
     return found
 
@@ -144,20 +165,33 @@ def _reorder(*parts: Any) -> list[Array]:
 
 @fold("SparseReshape")
 def _reshape(at: Array, sizes: list[int], new_sizes: list[int]) -> list[Array]:
-    count = int(np.prod(sizes))
-    if sum(size < 0 for size in new_sizes) > 1:
-        raise invalid("only one output dimension may be -1")
+    count, opened = math.prod(sizes), [axis for axis, n in enumerate(new_sizes) if n == -1]
+    if len(opened) > 1:
+        raise invalid(f"only one output dimension may be -1, not both {opened[0]} and {opened[1]}")
+    for axis, size in enumerate(new_sizes):
+        if size < -1:
+            raise invalid(f"size {axis} must be non-negative, not {size}")
+    known = math.prod(size for size in new_sizes if size >= 0)
+    if opened and not known:
+        about = "reshape cannot infer the missing input size for an empty tensor"
+        raise invalid(f"{about} unless all specified input sizes are non-zero")
     wanted = reshaped(new_sizes, [count])
-    if (asked := int(np.prod(wanted))) != count:
-        raise invalid(
-            f"Input to reshape is a tensor with {count} dense values, but the requested shape has"
-            f" {asked}. input_shape={sizes} output_shape={wanted}"
-        )
+    if math.prod(wanted) != count:
+        kind, asked = "tensor", f"has {known}"
+        if opened:
+            kind, asked = "SparseTensor", f"requires a multiple of {known}"
+        shapes = f"input_shape={shape_text(sizes)} output_shape={shape_text(wanted)}"
+        about = f"Input to reshape is a {kind} with {count} dense values, but the requested shape"
+        raise invalid(f"{about} {asked}. {shapes}")
     return [A.reshaped(at, sizes, wanted), np.array(wanted, np.int64)]
 
 
 @fold("SparseSlice")
 def _slice(at: Any, values: Any, shape: Any, start: Array, size: Array) -> list[Array]:
+    for name, given in (("start", start), ("size", size)):
+        if len(given) != len(shape):
+            about = f"Expected {name} to be a vector of length {len(shape)}"
+            raise invalid(f"{about} but got length {len(given)}")
     return A.cut(A.sparse(at, values, shape), start, size).parts()
 
 
@@ -200,7 +234,7 @@ def _concat(*values: Any, N: int, concat_dim: int) -> list[Array]:
 
 @fold("SparseAdd")
 def _add(*values: Any) -> list[Array]:
-    a, b = checked(A.sparse(*values[:3])), checked(A.sparse(*values[3:6]))
+    a, b = A.sparse(*values[:3]), A.sparse(*values[3:6])  # of which no place is looked at
     same_shape(a, b)
     return A.total(a, b, values[6]).parts()
 
@@ -262,8 +296,9 @@ def _demand_segments(rows: Array, places: Array, ids: Array) -> None:
     """Refuse numbers of segments that don't rise, and rows that aren't there."""
     if len(places) != len(ids):
         raise invalid("segment_ids and indices should have same size.")
-    if (ids < 0).any():
-        raise invalid("segment ids must be >= 0")
+    for segment in ids[ids < 0][:1]:
+        about = "possibly because 'segment_ids' input is not sorted."
+        raise invalid(f"Segment id {segment} out of range [0, {ids[-1] + 1}), {about}")
     if (np.diff(ids) < 0).any():
         raise invalid("segment ids are not increasing")
     if ((places < 0) | (places >= len(rows))).any():

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from ..graph import Operation, Shape
 from .elementwise import reduced
 from .known import sizes_at, value_at
@@ -67,7 +65,7 @@ def _reduce(operation: Operation, given: list[Shape]) -> Shape:
         return None
     if not all(-len(sizes) <= axis < len(sizes) for axis in axes.ravel()):
         return None  # it fails when it's run
-    return reduced(sizes, axes if axes.size else np.arange(len(sizes)), keep)
+    return reduced(sizes, axes, keep)
 
 
 @shape_of("SparseFillEmptyRows")

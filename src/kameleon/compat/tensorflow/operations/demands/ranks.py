@@ -33,6 +33,16 @@ _RANKED: dict[str, list[tuple[int, int, str]]] = {
             "Range": ("start", "limit", "delta"), "LinSpace": ("start", "stop", "num"),
         }.items()
     },
+    "SparseToDense": [
+        (1, 1, "output_shape should be a vector, got shape {shape}"),
+        (3, 0, "default_value should be a scalar."),
+    ],
+    "SparseReshape": [(2, 1, "Target shape should be a vector but received shape {shape}")],
+    "SparseTensorDenseMatMul": [(3, 2, "Tensor 'b' is not a matrix")],
+    "SparseSegmentSum SparseSegmentMean SparseSegmentSqrtN": [
+        (1, 1, "indices should be a vector."),
+        (2, 1, "segment_ids should be a vector."),
+    ],
     "LRN": [(0, 4, "in must be 4-dimensional")],
     "SpaceToDepth DepthToSpace": [(0, 4, "Input rank should be 4 instead of {rank}")],
     "Conv2D DepthwiseConv2dNative FusedBatchNorm FusedBatchNormV2 FusedBatchNormV3": [
