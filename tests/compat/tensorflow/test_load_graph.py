@@ -289,6 +289,9 @@ def test_definitions_and_messages_are_tensorflows(tmp_path: Path) -> None:
     code = """
         import importlib, json
         import kameleon.as_keras, tensorflow.contrib.image, tensorflow.contrib.resampler
+        import tensorflow.contrib.input_pipeline, tensorflow.contrib.periodic_resample
+        import tensorflow.contrib.libsvm, tensorflow.contrib.text
+        import tensorflow.contrib.reduce_slice_ops.python.ops.reduce_slice_ops
         from kameleon.compat.tensorflow import graph
         from kameleon.compat.tensorflow.protocol.messages import rows
         from kameleon.compat.tensorflow.protocol.signatures import definitions

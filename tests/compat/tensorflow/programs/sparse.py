@@ -343,5 +343,54 @@ def crosses_of_old_columns():
     return [told(found), session.run(sums)]
 
 
+@case
+def no_axes_and_complex_matrices():
+    x, v, feeds = sparse()
+    found = []
+    for keep in (False, True):
+        both = [f(x, [], keep) for f in (tf.sparse_reduce_sum, tf.sparse_reduce_max)]
+        found.append(told(both, feeds))
+        both = [f(x, [], keep) for f in (tf.sparse_reduce_sum_sparse, tf.sparse_reduce_max_sparse)]
+        found.append(told(both, feeds))
+    found.append(told(tf.sparse_reduce_sum(x, []), feeds, [v]))
+    turned, _, feeds = sparse(values=(VALUES * (1 + 2j)).astype("complex64"))
+    for across in (False, True):
+        b = np.full((3 if across else 4, 2), 1 + 1j, "complex64")
+        products = [
+            tf.sparse_tensor_dense_matmul(turned, b, adjoint_a=across),
+            tf.sparse_tensor_dense_matmul(turned, b.T, adjoint_a=across, adjoint_b=True),
+        ]
+        found.append([[y.real.tolist(), y.imag.tolist()] for y in started().run(products, feeds)])
+    return found
+
+
+@case
+def what_sparse_tensors_refuse():
+    x = tf.SparseTensor(PLACES, VALUES, (3, 4))
+    outside = tf.SparseTensor([[0, 9]], [1.0], (3, 4))
+    size = tf.placeholder(tf.int64)
+    packed = tf.zeros([0, 3], tf.string)
+    example = tf.train.Example().SerializeToString()
+    return [
+        error_of(lambda: tf.sparse_add(x, tf.ones([3, 5]))),
+        error_of(lambda: tf.sparse_add(x, tf.ones([4]))),
+        told(tf.sparse_add(x, outside)),
+        *(error_of(lambda at=at: tf.sparse_slice(x, at, [1, 1])) for at in ([0], [0, 0, 0])),
+        *(error_of(lambda to=to: tf.sparse_reshape(x, to)) for to in ([-2, 6], [5, -1], [-1, -1])),
+        *(
+            error_of(lambda: tf.sparse_reshape(x, size), {size: to})
+            for to in ([[2, 6]], [0, -1], [-2, 6], [5, -1], [-1, -1], [2, 2])
+        ),
+        *(
+            error_of(
+                lambda default=default: tf.sparse_to_dense(size, [5], 1.0, default), {size: at}
+            )
+            for at, default in (([1], [2.0]), ([[[1]]], 0.0), ([[1, 3]], 0.0))
+        ),
+        error_of(lambda: tf.deserialize_many_sparse(packed, tf.float32)),
+        error_of(lambda: tf.parse_example([example], {"m": tf.FixedLenFeature([0], tf.float32)})),
+    ]
+
+
 if __name__ == "__main__":
     main()

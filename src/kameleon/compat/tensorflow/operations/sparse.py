@@ -180,7 +180,7 @@ def _reshape(at: Array, sizes: list[int], new_sizes: list[int]) -> list[Array]:
         kind, asked = "tensor", f"has {known}"
         if opened:
             kind, asked = "SparseTensor", f"requires a multiple of {known}"
-        shapes = f"input_shape={shape_text(sizes)} output_shape={shape_text(wanted)}"
+        shapes = f"input_shape={shape_text(tuple(sizes))} output_shape={shape_text(tuple(wanted))}"
         about = f"Input to reshape is a {kind} with {count} dense values, but the requested shape"
         raise invalid(f"{about} {asked}. {shapes}")
     return [A.reshaped(at, sizes, wanted), np.array(wanted, np.int64)]

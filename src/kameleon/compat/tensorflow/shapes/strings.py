@@ -68,6 +68,9 @@ table(
     """
     DecodeCompressed DecodeJSONExample : x -> x
     DecodeRaw : (*s) -> (*s,?)
+    DecodeLibsvm : x -> x (?,?) (?) (?)
+    ObtainNext : (?) () -> ()
+    SkipGramGenerateCandidates : (?) () () () () () -> (?) (?)
     SerializeTensor AddSparseToTensorsMap : -> ()
     SerializeSparse : (?,?) (?) (?) -> (3)
     SerializeManySparse : (?,?) (?) (?) -> (?,3)
