@@ -223,6 +223,15 @@ FIELDS = {
 }  # fmt: skip
 
 
+def one_of(kind: str) -> str:
+    """The kind of a single value: of a list, that of what it holds.
+
+    >>> one_of("list(int)"), one_of("int")
+    ('int', 'int')
+    """
+    return kind.removeprefix("list(").removesuffix(")")
+
+
 def put(message: Any, kind: str, value: Any) -> None:
     """Let an AttrValue hold a value of some kind.
 
@@ -231,7 +240,7 @@ def put(message: Any, kind: str, value: Any) -> None:
         kind: as definitions name it, such as 'list(int)'.
         value: as `plain` gives it, but a tensor or a function, which is a serialized message.
     """
-    one = kind.removeprefix("list(").removesuffix(")")
+    one = one_of(kind)
     field = FIELDS[one]
     if one != kind:
         message.list.SetInParent()

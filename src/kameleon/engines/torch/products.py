@@ -6,14 +6,16 @@ microseconds, so small products are PyTorch's everywhere.
 
 from __future__ import annotations
 
+import re
+from functools import cache
 from math import inf, prod
+from pathlib import Path
 from typing import Any
 
 import torch
 
 from ..._utils.private import Private
 from ...graph.ir.node import Node
-from .processor import amd_family
 
 Tensor = torch.Tensor
 # By family of AMD's processors, the multiplications from which oneDNN is faster. Those of the first
@@ -36,6 +38,17 @@ def _multiplies() -> bool:
 
 
 LINEAR = Private("PyTorch", "`mkldnn::_linear_pointwise`", _multiplies)
+
+
+@cache
+def amd_family() -> int | None:
+    """The family of an AMD processor with AVX-512, on which PyTorch uses MKL; None elsewhere."""
+    has_mkl = torch.backends.mkl.is_available()  # type: ignore[no-untyped-call]
+    cpu = Path("/proc/cpuinfo")
+    if not has_mkl or torch.backends.cpu.get_cpu_capability() != "AVX512" or not cpu.exists():
+        return None
+    family = re.search(r"AuthenticAMD\ncpu family\s*: (\d+)", cpu.read_text("utf-8"))
+    return family and int(family[1])
 
 
 def least() -> float:

@@ -17,7 +17,7 @@ from ..graph import Graph, Operation, Shape, definitions, types_of
 from ..lowering import Lowering
 from ..operations import table
 from ..operations.arrays import MOVED
-from ..operations.demands.table import DEMANDS, demand
+from ..operations.demands.table import can_refuse, demand
 from ..operations.drawing import is_seeded
 from ..operations.elementwise import AT_ONCE, COMPARED
 from ..operations.products import REDUCTIONS
@@ -137,7 +137,7 @@ class Kernel:
             for each in signature.definition.output_arg
         ]
         folds = made.type in QUICK | CHEAP and not HANDLES.intersection(numbers)
-        self._refuses = made.type in DEMANDS
+        self._refuses = can_refuse(made.type)
         self._fold = table.FOLDS.get(made.type) if folds else None
         self._is_cheap = made.type in CHEAP
         self.run = self._chosen()

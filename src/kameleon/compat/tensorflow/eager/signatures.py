@@ -11,7 +11,7 @@ from ..capi.constants import CONSTANTS
 from ..capi.exports import as_text, export
 from ..dtypes import REFERENCE
 from ..failures import failure, invalid
-from ..graph import definitions, messages, put, shape_of
+from ..graph import definitions, messages, one_of, put, shape_of
 
 # How many tensors an argument stands for, and how their types are told.
 ONE, SAME, MIXED = "one", "same", "mixed"
@@ -93,7 +93,7 @@ class Signature:
             try:
                 made += [name, self.attribute(name, value)]
             except (TypeError, ValueError, AttributeError):
-                kind = self.attributes[name].removeprefix("list(").rstrip(")")
+                kind = one_of(self.attributes[name])
                 given = value[0] if value and isinstance(value, list | tuple) else value
                 wanted = EXPECTED.get(kind, kind)
                 message = f"Expecting {wanted} for attr {name}, got {type(given).__name__}"
@@ -205,5 +205,5 @@ def attribute_type(context: Any, name: str | bytes, attribute: str) -> Any:
     kind = found.attributes.get(attribute)
     if kind is None:
         raise invalid(f"Attribute '{attribute}' does not exist for this operation")
-    number = CONSTANTS[f"TF_ATTR_{kind.removeprefix('list(').rstrip(')').upper()}"]
+    number = CONSTANTS[f"TF_ATTR_{one_of(kind).upper()}"]
     return [number] if kind.startswith("list(") else number

@@ -14,6 +14,7 @@ from kameleon import backend as K
 from kameleon.graph.ir.node import Tensor as Node
 from kameleon.graph.primitives import movement as M
 
+from ..dtypes import limits
 from ..failures import invalid
 from ..graph import Operation
 from ..resources.philox import Philox
@@ -106,8 +107,7 @@ def _first(name: str, kind: np.dtype[Any]) -> Any:
         return kind.type(name == "Prod")
     if kind.kind == "f":
         return kind.type(-np.inf if name == "Max" else np.inf)
-    limits = np.iinfo(kind)
-    return limits.min if name == "Max" else limits.max
+    return limits(kind)[name == "Min"]
 
 
 # Skip-grams -------------------------------------------------------------------------------------

@@ -207,10 +207,10 @@ def _binomial(
     shape = drawn_sizes(sizes)
     rows, times = shape[0], int(np.prod(shape[1:]))
     _demand_rows({"counts": counts, "probs": probs}, rows)
-    together, each = rows, times
+    groups, drawn = rows, times
     if np.size(counts) == np.size(probs) == 1:
-        together, each = -(-rows * times // _TOGETHER), _TOGETHER
-    numbers = _advanced(store, state, algorithm, together * 2 * 100 * (each + 3) // 4)
+        groups, drawn = -(-rows * times // _TOGETHER), _TOGETHER
+    numbers = _advanced(store, state, algorithm, groups * 2 * 100 * (drawn + 3) // 4)
     given = (np.broadcast_to(np.ravel(each), rows).repeat(times) for each in (counts, probs))
     found = [rejection.binomial(numbers, *one) for one in zip(*given, strict=True)]
     return np.array(found).reshape(shape).astype(result_type(operation))

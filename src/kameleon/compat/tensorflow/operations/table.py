@@ -21,7 +21,7 @@ from ..lowering import Lowering, OnHost
 from ..resources.waiting import Attempt, Steps
 from ..variables import Reference, Store, absent
 from ..walks import reached
-from .demands.table import DEMANDS, demand
+from .demands.table import can_refuse, demand
 from .parameters import OF_ARRAYS, OF_VALUES, adapted, bound
 from .values import is_text
 
@@ -188,7 +188,7 @@ def lowered(lowering: Lowering, operation: Operation, given: list[Any]) -> list[
 
 def _lowered(lowering: Lowering, operation: Operation, given: list[Any]) -> list[Any]:
     kind = operation.type
-    if kind in DEMANDS:
+    if can_refuse(kind):
         try:
             demand(operation, [lowering.value(value) for value in given])
         except Exception as error:
@@ -257,7 +257,7 @@ def on_host(operation: Operation) -> HostFunction:
     if kind in graph.functions:
         return lambda store, given: store.function(graph, kind, operation.attributes)(given)
     act, is_effect = _acting(operation), _is_effect(kind)
-    if kind in DEMANDS:
+    if can_refuse(kind):
         act = _demanding(operation, act)
 
     def run(store: Store, given: Sequence[Any]) -> list[Any] | Steps:

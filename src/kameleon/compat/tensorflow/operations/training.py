@@ -14,7 +14,7 @@ from ..failures import invalid
 from ..graph import Operation, shape_text
 from ..lowering import Lowering
 from ..shapes.state import RESOURCE, steps
-from .demands.table import DEMANDS
+from .demands.table import on
 from .elementwise import larger, zero
 from .scattering import put
 from .state import given_back
@@ -27,7 +27,7 @@ Rule = Callable[[Any], dict[str, Node]]  # of the step's inputs, by name; gives 
 def _rule(name: str) -> Callable[[Rule], Rule]:
     """Decorates an optimizer's step."""
     types = steps(name)
-    DEMANDS.update(dict.fromkeys(types.split(), _demand_alike))
+    on(types)(_demand_alike)
 
     def add(rule: Rule) -> Rule:
         @effect(types)

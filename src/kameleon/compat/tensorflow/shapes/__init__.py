@@ -16,6 +16,7 @@ from ..failures import invalid
 from ..graph import Operation, Shape, shape_text
 from . import (  # noqa: F401
     arrays,
+    contributed,
     diagonals,
     elementwise,
     lists,

@@ -68,9 +68,6 @@ table(
     """
     DecodeCompressed DecodeJSONExample : x -> x
     DecodeRaw : (*s) -> (*s,?)
-    DecodeLibsvm : x -> x (?,?) (?) (?)
-    ObtainNext : (?) () -> ()
-    SkipGramGenerateCandidates : (?) () () () () () -> (?) (?)
     SerializeTensor AddSparseToTensorsMap : -> ()
     SerializeSparse : (?,?) (?) (?) -> (3)
     SerializeManySparse : (?,?) (?) (?) -> (?,3)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
+from itertools import count, islice
 from typing import Any, TypeVar
 
 import numpy as np
@@ -132,7 +132,7 @@ class Placed:
 
 def placed(sources: Iterable[Iterable[Element]]) -> Iterator[Placed]:
     """Iterations of several datasets, each begun when it's asked for."""
-    return map(Placed, sources, itertools.count())
+    return map(Placed, sources, count())
 
 
 def ends(error: Exception) -> bool:
@@ -186,12 +186,10 @@ def _arguments(
     for argument in operation.definition.input_arg:
         counted_by = argument.type_list_attr or argument.number_attr
         if not counted_by:
-            yield from (
-                _checked(argument.name, _plain(value)) for value in itertools.islice(rest, 1)
-            )
+            yield from (_checked(argument.name, _plain(value)) for value in islice(rest, 1))
             continue
         many = operation.attribute(counted_by)
-        values = list(itertools.islice(rest, many if argument.number_attr else len(many)))
+        values = list(islice(rest, many if argument.number_attr else len(many)))
         is_captured = "other_arg" in argument.name
         yield function_of(store, operation, next(names), values) if is_captured else values
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ...graph import Operation, shape_text
-from .table import DEMANDS, RANKS, demand_numbers, is_axis, is_size, known_numbers, on, refuse
+from .table import RANKS, demand_numbers, is_axis, is_size, known_numbers, on, refuse
 
 # Ranks ------------------------------------------------------------------------------------------
 
@@ -54,8 +54,6 @@ _RANKED: dict[str, list[tuple[int, int, str]]] = {
     ],
 }  # fmt: skip
 RANKS.update((name, demands) for names, demands in _RANKED.items() for name in names.split())
-for _name in RANKS:
-    DEMANDS.setdefault(_name, lambda operation, *values: None)
 
 # Axes and sizes ---------------------------------------------------------------------------------
 

@@ -7,8 +7,6 @@ from typing import Any
 import numpy as np
 
 from ...graph import Operation, shape_text
-from ...shapes.networks import explicit_pads, spatial
-from ...shapes.rules import is_channels_last
 from .table import demand_numbers, is_size, known_array, known_numbers, on, pair, refuse
 
 # Element-wise -----------------------------------------------------------------------------------
@@ -67,29 +65,6 @@ def _selected(operation: Operation, *values: Any) -> None:
     _demand_same(operation, values, [1, 2])
     if values[0].shape not in ((), values[1].shape[:1]):
         _demand_same(operation, values, [0, 1])
-
-
-# Windows ----------------------------------------------------------------------------------------
-
-
-@on("Conv2D Conv3D DepthwiseConv2dNative MaxPool AvgPool MaxPool3D AvgPool3D")
-def _slid(operation: Operation, x: Any, *kernel: Any) -> None:
-    """A window that is too large gives nothing, but by two strides or more it's an error."""
-    rank = len(x.shape)
-    if operation.attribute("padding") == b"SAME" or rank not in (4, 5):
-        return
-    space = x.shape[1:-1] if is_channels_last(operation) else x.shape[2:]
-    over = kernel[0].shape if kernel else spatial(operation, "ksize", rank)
-    parts = zip(
-        space, over, spatial(operation, "strides", rank), spatial(operation, "dilations", rank),
-        explicit_pads(operation, rank), strict=False,
-    )  # fmt: skip
-    for size, count, step, gap, pads in parts:
-        reach = (count - 1) * gap + 1
-        found = int((size + sum(pads) - reach + step) / step)
-        if found < 0:
-            about = f"input_size: {size}, effective_filter_size: {reach}, stride: {step}"
-            refuse(f"Computed output size would be negative: {found} [{about}]")
 
 
 # Products, losses -------------------------------------------------------------------------------

@@ -37,11 +37,18 @@ def demand(operation: Operation, values: list[Any]) -> None:
         function(operation, *values)
 
 
+def can_refuse(kind: str) -> bool:
+    """Whether a type may refuse values."""
+    return kind in DEMANDS or kind in RANKS
+
+
 def on(*names: str) -> Callable[[F], F]:
     """Put a function into the table, for types whose names stand in texts."""
 
     def add(function: F) -> F:
-        DEMANDS.update(dict.fromkeys(" ".join(names).split(), function))
+        for name in " ".join(names).split():
+            assert name not in DEMANDS, f"{name} is in the table already"
+            DEMANDS[name] = function
         return function
 
     return add
